@@ -1,18 +1,16 @@
 /* Child processes: starting, watching and stopping them. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "base/os.h"
 
 static volatile sig_atomic_t last_signal, signal_count;
 
@@ -43,15 +41,6 @@ int jobs_signal_count(void)
 	return signal_count;
 }
 
-int jobs_processors(void)
-{
-	cpu_set_t set;
-
-	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 0)
-		return CPU_COUNT(&set);
-	return 1;
-}
-
 void jobs_pause(double seconds)
 {
 	const struct timespec span = {
@@ -66,11 +55,11 @@ static void become(const char *const words[], int complaints, pid_t parent)
 	const int nowhere = open("/dev/null", O_RDWR);
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	os_end_with_parent();
 	if (getppid() != parent || nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 ||
 		dup2(nowhere, STDOUT_FILENO) < 0 || dup2(complaints, STDERR_FILENO) < 0)
 		_exit(EXIT_FAILED);
-	execv("/proc/self/exe", (char *const *)words);
+	execv(os_program(), (char *const *)words);
 	_exit(127);
 }
 

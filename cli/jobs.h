@@ -36,9 +36,6 @@ void jobs_watch_signals(void);
 int jobs_signal(void);       /* the last one */
 int jobs_signal_count(void); /* how many */
 
-/* Processors that this process may use. */
-int jobs_processors(void);
-
 void jobs_pause(double seconds);
 
 #endif

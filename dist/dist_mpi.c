@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/team.h"
 #include "dist.h"
 
@@ -387,7 +388,7 @@ static const struct ranks_type type = {share, hear, gather, begin, done, finish}
 /* How many processors a rank can have: those it is bound to, or its part of all. */
 static int fair_threads(int here)
 {
-	const int bound = team_processors(), all = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	const int bound = os_processors(), all = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	const int fair = bound < all ? bound : bound / here;
 
 	return fair > 1 ? fair : 1;

@@ -1,7 +1,7 @@
 /* Finds and lists experiments. */
-#define _GNU_SOURCE /* strverscmp */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "base/ini_read.h"
 #include "contest/experiment.h"
 #include "base/nearest.h"
+#include "base/os.h"
 #include "base/paths.h"
 
 enum { FOLDERS = 3 };
@@ -18,16 +19,14 @@ enum { FOLDERS = 3 };
 static int find_folders(char out[FOLDERS][EXPERIMENT_PATH])
 {
 	static const char *const places[] = {"../experiments", "../share/retain/experiments"};
-	char program[EXPERIMENT_PATH];
-	const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char program[PATH_MAX];
 	char *slash;
 	int count = 0;
 
 	if (path_is_folder("experiments"))
 		snprintf(out[count++], EXPERIMENT_PATH, "experiments");
-	if (length <= 0)
+	if (!os_program() || !realpath(os_program(), program))
 		return count;
-	program[length] = '\0';
 	slash = strrchr(program, '/');
 	if (slash)
 		*slash = '\0';
@@ -83,7 +82,7 @@ static int add_name(struct arena *arena, const char *file, const char **names, i
 /* By the numbers in them: fig2 before fig10. */
 static int by_name(const void *a, const void *b)
 {
-	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+	return os_compare_versions(*(const char *const *)a, *(const char *const *)b);
 }
 
 int experiment_names(struct arena *arena, const char ***names, int *count, struct err *err)

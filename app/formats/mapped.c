@@ -13,6 +13,7 @@
 
 #include "formats/packed.h"
 #include "base/mem.h"
+#include "base/os.h"
 
 static const unsigned char nothing[1];
 
@@ -123,8 +124,7 @@ int mapped_open(struct mapped *mapped, const char *path, size_t most, struct err
 	if (code >= 0) {
 		mapped->file = code;
 		mapped->size = (size_t)facts.st_size;
-		mapped->changed =
-			(int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
+		mapped->changed = os_changed(&facts);
 		code = map(mapped, err);
 	}
 	if (!code && most && packed_find(mapped->data, mapped->size))

@@ -13,6 +13,7 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/rng.h"
 #include "base/team.h"
 #include "images/image.h"
@@ -280,7 +281,7 @@ static int read_records(struct survey *s, bool check, int threads,
 	struct err *err)
 {
 	struct team *team = NULL;
-	int code = team_new(&team, threads ? threads : team_processors(), err);
+	int code = team_new(&team, threads ? threads : os_processors(), err);
 
 	s->total = s->order->samples + s->order->count;
 	s->stride = check || s->total <= GLANCE ? 1 : s->total / GLANCE;

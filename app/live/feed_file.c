@@ -1,19 +1,18 @@
 /* What is not in a file as it should be read lies in memory, behind a descriptor. */
-#define _GNU_SOURCE 1
 #include "live/feed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/json_rows.h"
+#include "base/os.h"
 
 int feed_bytes(const char *name, const void *bytes, size_t size, struct err *err)
 {
-	const int file = memfd_create("lines", MFD_CLOEXEC);
+	const int file = os_unnamed_file();
 	ssize_t put = 0;
 
 	for (size_t at = 0; file >= 0 && at < size; at += (size_t)put) {

@@ -1,5 +1,4 @@
 /* Finding run folders, in the order in which a report shows them. */
-#define _GNU_SOURCE 1
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "log/run_set_impl.h"
 
@@ -29,7 +29,7 @@ static int found_one(struct run_search *search, const char *path, struct err *er
 
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
-	return strverscmp((*a)->d_name, (*b)->d_name);
+	return os_compare_versions((*a)->d_name, (*b)->d_name);
 }
 
 static int not_hidden(const struct dirent *entry)

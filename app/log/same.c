@@ -1,5 +1,4 @@
 /* Files are compared whole; metrics line by line, up to the last comma. */
-#define _GNU_SOURCE 1
 #include "log/same.h"
 
 #include <stdio.h>
@@ -8,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
 
 static const size_t LARGEST = (size_t)1 << 34;
 
@@ -44,7 +44,7 @@ static void drop_last_column(struct content *content)
 
 	for (char *line = content->data, *end = line + content->size; line < end;) {
 		const size_t length = strcspn(line, "\n");
-		const char *comma = memrchr(line, ',', length);
+		const char *comma = os_find_last(line, ',', length);
 		const size_t kept = comma ? (size_t)(comma - line) : length;
 
 		memmove(to, line, kept);

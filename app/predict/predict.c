@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "base/team.h"
 #include "config/app_config.h"
@@ -318,7 +319,7 @@ static int prepare(struct work *w, struct err *err)
 			w->model.shape.classes, w->model.shape.classes == 1 ? "" : "es");
 	if (!code)
 		code = team_new(
-			&w->team, w->config->threads ? w->config->threads : team_processors(), err);
+			&w->team, w->config->threads ? w->config->threads : os_processors(), err);
 	if (!code)
 		code = make_room(w, err);
 	if (!code)

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "records/label_file.h"
 #include "base/grow.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "images/image.h"
 #include "base/name_list.h"
@@ -59,7 +60,7 @@ static struct place look_at(const char *root, const char *name)
 	struct stat facts;
 
 	if (path && !stat(path, &facts)) {
-		place.changed = (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
+		place.changed = os_changed(&facts);
 		place.size = S_ISREG(facts.st_mode) ? facts.st_size : 0;
 	}
 	mem_free(path);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "base/decimal.h"
 #include "formats/mapped.h"
@@ -189,8 +190,8 @@ static uint64_t mark_of(const struct name_list *shards, uint64_t *bytes)
 			*bytes += (uint64_t)facts.st_size;
 		mark = mark_words(mark, path_name(name));
 		mark = mark_number(mark, facts.st_size);
-		mark = mark_number(mark, facts.st_mtim.tv_sec);
-		mark = mark_number(mark, facts.st_mtim.tv_nsec);
+		mark = mark_number(mark, os_changed(&facts) / 1000000000);
+		mark = mark_number(mark, os_changed(&facts) % 1000000000);
 	}
 	return mark;
 }

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/paths.h"
 
 enum { NAMES = 1000, VARIABLES = 4096 };
@@ -89,7 +90,7 @@ static int start(struct backups *b, int complaints, pid_t *child)
 		code = posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
 	if (!code)
 		code = posix_spawn(
-			child, "/proc/self/exe", &actions, &how, (char *const *)words, environment);
+			child, os_program(), &actions, &how, (char *const *)words, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&how);
 	return code;
@@ -126,7 +127,7 @@ static int make(struct backups *b, struct err *err)
 	char words[512] = "";
 	int ends[2], code, status;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (os_pipe(ends, true))
 		return err_set(err, ERR_FILE, "a backup: %s", strerror(errno));
 	pthread_mutex_lock(&b->lock);
 	code = b->ending ? ECANCELED : start(b, ends[1], &b->child);

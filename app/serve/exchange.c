@@ -2,7 +2,6 @@
  * A request from its first header to its last byte: authorization, routing, the limit of the
  * body, and the route's answer. Knows nothing of sockets.
  */
-#define _GNU_SOURCE 1
 #include "serve/exchange.h"
 
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 
 static const char HOLE[] = "{name}", MODELS[] = "/v2/models/";
 
@@ -214,7 +214,7 @@ static enum http_next body(
 	exchange->received += (int64_t)size;
 	if (exchange->received > exchange->serve->body_most)
 		return too_long(exchange);
-	newline = memrchr(bytes, '\n', size);
+	newline = os_find_last(bytes, '\n', size);
 	if (newline)
 		exchange->whole = exchange->body.size + (size_t)(newline + 1 - bytes);
 	capacity = exchange->body.capacity;

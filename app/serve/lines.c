@@ -2,7 +2,6 @@
  * One polling thread. A connection either reads, or has a job on the desk, or sends. The desk's
  * thread signals that a job is done by a flag and a byte in a pipe.
  */
-#define _GNU_SOURCE 1
 #include "serve/lines.h"
 
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 
 enum { ROOM_LEAST = 128 << 10, PIECE = 64 << 10, POLL_MS = 500 };
 
@@ -94,7 +94,7 @@ static void welcome(struct lines *lines)
 
 		if (client->fd >= 0)
 			continue;
-		client->fd = accept4(lines->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		client->fd = os_accept(lines->listening, NULL, NULL);
 		if (client->fd < 0) {
 			lines->full = errno == EMFILE || errno == ENFILE;
 			return;
@@ -124,7 +124,7 @@ static void welcome(struct lines *lines)
 static size_t whole_lines(const struct line_client *client)
 {
 	const size_t most = client->size < PIECE ? client->size : PIECE;
-	const char *newline = memrchr(client->buffer, '\n', most);
+	const char *newline = os_find_last(client->buffer, '\n', most);
 
 	if (!newline)
 		newline = memchr(client->buffer + most, '\n', client->size - most);
@@ -307,7 +307,7 @@ int lines_open(struct lines **lines, struct desk *desk, struct budget *budget, i
 		made->clients[i].fd = -1;
 	if (!made->clients || !made->polled || !made->polls)
 		code = err_memory(err, "connections", (size_t)connections * sizeof(*made->clients));
-	else if (pipe2(made->wake, O_CLOEXEC | O_NONBLOCK))
+	else if (os_pipe(made->wake, false))
 		code = err_set(err, ERR_FILE, "a pipe: %s", strerror(errno));
 	else if (pthread_create(&made->thread, NULL, work, made))
 		code = err_set(err, ERR_MEMORY, "no thread for lines");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/team.h"
 #include "serve/exchange.h"
 #include "serve/lines.h"
@@ -90,7 +91,7 @@ static int open_http(struct serve *serve, struct err *err)
 {
 	const struct options *o = serve->config.options;
 	const int threads = options_int(o, "serve.threads");
-	struct http_config config = {.threads = threads ? threads : team_processors(),
+	struct http_config config = {.threads = threads ? threads : os_processors(),
 		.connections = connections(serve),
 		.headers = options_int(o, "serve.headers"),
 		.idle = options_float(o, "serve.idle"),

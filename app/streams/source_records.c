@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/team.h"
 #include "schema/schema.h"
 #include "streams/loader.h"
@@ -152,7 +153,7 @@ static int make_readers(struct data *data, const struct options *options, struct
 	if (threads < 0 && records_info(data->records)->form == RECORDS_FLOATS)
 		threads = 0;
 	else if (threads < 0)
-		threads = team_processors() < LOADERS_MOST ? team_processors() : LOADERS_MOST;
+		threads = os_processors() < LOADERS_MOST ? os_processors() : LOADERS_MOST;
 	config.threads = threads;
 	data->readers = mem_new((size_t)threads + 1, sizeof(*data->readers));
 	if (!data->readers)

@@ -14,6 +14,7 @@
 #include "contest/contest_table.h"
 #include "contest_go.h"
 #include "report/report.h"
+#include "base/os.h"
 
 struct request {
 	const char *methods, *seeds, *scale, *out, *shard;
@@ -138,7 +139,7 @@ static int go(
 		.seeds = seeds,
 		.out = request->out ? request->out : out,
 		.anew = request->force,
-		.alone = request->jobs == 1 || jobs_processors() == 1};
+		.alone = request->jobs == 1 || os_processors() == 1};
 	const struct contest_watch watch = {.label = "compare",
 		.jobs = request->jobs,
 		.threads = request->threads,

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
+#include "base/os.h"
 
 enum { JOBS_MOST = 256, WORDS_MOST = 2 * (3 * EXPERIMENT_SETTINGS + ARGS_LIST) + 32 };
 
@@ -246,7 +247,7 @@ static bool convolves(const struct contest *contest)
 
 static int set_width(struct loop *loop, const struct contest_watch *watch)
 {
-	const int processors = jobs_processors();
+	const int processors = os_processors();
 
 	loop->threads = watch->threads;
 	loop->jobs = watch->jobs;

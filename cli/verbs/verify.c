@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/jobs.h"
@@ -55,7 +56,7 @@ static int start(char *const words[], pid_t *child)
 		code = posix_spawn_file_actions_addopen(
 			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	if (!code)
-		code = posix_spawn(child, "/proc/self/exe", &actions, NULL, words, environ);
+		code = posix_spawn(child, os_program(), &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return code ? complain(EXIT_FAILED, "a run cannot be started: %s", strerror(code))
 		    : EXIT_OK;

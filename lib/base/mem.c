@@ -4,8 +4,8 @@
  * because it knows when pages come fresh from the kernel and does not touch them a second time,
  * and because the sanitizers see every block.
  */
-#define _GNU_SOURCE 1
 #include "base/mem.h"
+#include "base/os.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -58,7 +58,7 @@ static void *block_new(size_t size, bool zeroed)
 	block += -(uintptr_t)block & (align - 1);
 	*head_of(block) = (struct head){base, size};
 	if (align == HUGE_PAGE)
-		(void)madvise(block, size, MADV_HUGEPAGE); /* a kernel without them is fine too */
+		os_huge_pages(block, size);
 	return block;
 }
 

@@ -1,5 +1,4 @@
 /* A sort moves only the offsets of names, never their bytes. */
-#define _GNU_SOURCE 1
 #include "base/name_list.h"
 
 #include <dirent.h>
@@ -9,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/mem.h"
+#include "base/os.h"
 
 int name_list_add(struct name_list *list, const char *word, size_t size, struct err *err)
 {
@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b, void *words)
 void name_list_sort(struct name_list *list)
 {
 	if (list->count)
-		qsort_r(list->starts, list->count, sizeof(*list->starts), compare, list->bytes);
+		os_sort(list->starts, list->count, sizeof(*list->starts), compare, list->bytes);
 }
 
 long name_list_find(const struct name_list *list, const char *word, size_t size)

@@ -15,7 +15,7 @@
  *    more; whoever changes the gate looks for sleepers afterwards. Both sides
  *    are sequentially consistent, so one of them sees the other.
  */
-#define _GNU_SOURCE 1
+#include "base/os.h"
 #include "base/team.h"
 
 #include <assert.h>
@@ -284,7 +284,7 @@ int team_new(struct team **team, int threads, struct err *err)
 	if (!made)
 		return err_memory(err, "a team of threads", bytes);
 	made->size = threads;
-	made->spin = threads <= team_processors();
+	made->spin = threads <= os_processors();
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->opened, NULL);
 	pthread_cond_init(&made->emptied, NULL);
@@ -341,15 +341,4 @@ void team_run(struct team *team, int tasks, team_fn *fn, void *context)
 		for (int i = 0; i < tasks; i++)
 			fn(context, i, 0);
 	flush_end(mode);
-}
-
-int team_processors(void)
-{
-	cpu_set_t allowed;
-	long online;
-
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		return CPU_COUNT(&allowed);
-	online = sysconf(_SC_NPROCESSORS_ONLN);
-	return online > 0 ? (int)online : 1;
 }

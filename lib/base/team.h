@@ -26,7 +26,4 @@ int team_size(const struct team *team);
  */
 void team_run(struct team *team, int tasks, team_fn *fn, void *context);
 
-/* The number of processors this process may use. */
-int team_processors(void);
-
 #endif

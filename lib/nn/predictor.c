@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/os.h"
 #include "nn/runner.h"
 
 struct seat {
@@ -131,7 +132,7 @@ int predictor_new(struct predictor **predictor, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
 	const struct scale *scale, struct err *err)
 {
-	const int count = config->at_once ? config->at_once : team_processors();
+	const int count = config->at_once ? config->at_once : os_processors();
 	const size_t bytes = sizeof(struct predictor) + (size_t)count * sizeof(struct seat);
 
 	*predictor = NULL;

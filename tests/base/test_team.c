@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "base/team.h"
 
 #define MOST_TASKS 3000
@@ -191,7 +192,7 @@ static void bad_sizes_are_refused(void **state)
 		assert_null(team);
 	}
 	assert_says(err, "100000");
-	assert_true(team_processors() >= 1);
+	assert_true(os_processors() >= 1);
 }
 
 static int make_team(void *context, struct err *err)

@@ -5,17 +5,16 @@
  * taken, not all are answered), or done. Only the learner's thread touches the live
  * stream and the open jobs.
  */
-#define _GNU_SOURCE 1
 #include "serve/desk/desk.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "live/feed.h"
 #include "serve/desk/desk_impl.h"
 
@@ -212,16 +211,12 @@ static long wait_ms(const struct desk *desk)
 static struct job *next_jobs(struct desk *desk, bool wait, bool *ending)
 {
 	struct job *jobs = NULL;
-	struct timespec until;
+	const double until = clock_now() + wait_ms(desk) / 1000.;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += wait_ms(desk) * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
 	pthread_mutex_lock(&desk->lock);
 	while (wait && !desk->inputs.first && (!desk->others.first || desk->paused) &&
 		!desk->ending && !desk->saves.first)
-		if (pthread_cond_timedwait(&desk->some, &desk->lock, &until))
+		if (os_condition_wait(&desk->some, &desk->lock, until - clock_now()))
 			break;
 	if (desk->others.first && (!desk->paused || desk->ending)) {
 		*desk->inputs.end = desk->others.first;
@@ -302,21 +297,6 @@ void desk_give_up(struct desk *desk, int code, const struct err *why)
 		finish_all(desk, lists[i], code ? code : ERR_STATE, code ? why : &ENDED);
 }
 
-/*
- * Where processors are few, training takes what predictions leave. To Linux a thread has a
- * niceness of its own.
- */
-static void give_way(void)
-{
-	const id_t self = (id_t)gettid();
-
-	errno = 0;
-	const int own = getpriority(PRIO_PROCESS, self);
-
-	if (!errno)
-		setpriority(PRIO_PROCESS, self, own + NICER);
-}
-
 void *desk_work(void *context)
 {
 	struct desk *desk = context;
@@ -325,7 +305,7 @@ void *desk_work(void *context)
 	bool more = false, ending = false;
 	int code;
 
-	give_way();
+	os_give_way(NICER); /* where processors are few, predictions go first */
 	code = live_begin(desk->live, &watch, &err);
 
 	if (!code)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "schema/schema.h"
 #include "serve/desk/desk_impl.h"
@@ -87,7 +88,6 @@ int desk_file(const struct desk *desk)
 static struct desk *desk_new(struct err *err)
 {
 	struct desk *made = mem_new(1, sizeof(*made));
-	pthread_condattr_t clock;
 
 	if (!made) {
 		err_memory(err, "a service", sizeof(*made));
@@ -98,10 +98,7 @@ static struct desk *desk_new(struct err *err)
 	list_init(&made->others);
 	list_init(&made->saves);
 	pthread_mutex_init(&made->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&made->some, &clock);
-	pthread_condattr_destroy(&clock);
+	os_condition_init(&made->some);
 	return made;
 }
 

@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 
 enum {
 	ROOM_LEAST = 32 << 10,   /* bytes of a connection: headers and a piece of body */
@@ -531,8 +532,7 @@ static bool let_in(struct http *http)
 		struct sockaddr_storage room;
 	} name;
 	socklen_t size = sizeof(name);
-	const int fd =
-		accept4(http->config.listening, &name.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	const int fd = os_accept(http->config.listening, &name.any, &size);
 
 	if (fd < 0)
 		return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;

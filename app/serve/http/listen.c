@@ -1,5 +1,4 @@
 /* Sockets that listen. */
-#define _GNU_SOURCE 1
 #include "serve/http/listen.h"
 
 #include <errno.h>
@@ -12,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/os.h"
 
 enum { BACKLOG = 512, PORT_MOST = 65535, UNIX_MODE = 0660 };
 
@@ -105,7 +106,7 @@ static bool is_left_behind(const struct sockaddr_un *address)
 
 	if (lstat(address->sun_path, &found) || !S_ISSOCK(found.st_mode))
 		return false;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = os_socket(AF_UNIX);
 	left = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
 	       errno == ECONNREFUSED;
 	if (fd >= 0)
@@ -132,7 +133,7 @@ static int open_unix(int *descriptor, struct listen_address *address)
 
 	snprintf(name.sun_path, sizeof(name.sun_path), "%.*s", (int)sizeof(name.sun_path) - 1,
 		address->host);
-	*descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	*descriptor = os_socket(AF_UNIX);
 	if (*descriptor < 0)
 		return -1;
 	if (is_left_behind(&name))
@@ -155,7 +156,7 @@ static int open_port(int *descriptor, struct listen_address *address, const stru
 	socklen_t size = sizeof(name);
 	const int on = 1;
 
-	*descriptor = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	*descriptor = os_socket(at->ai_family);
 	if (*descriptor < 0)
 		return -1;
 	setsockopt(*descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));

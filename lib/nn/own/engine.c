@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/mem.h"
+#include "base/os.h"
 #include "nn/own/conv/conv.h"
 #include "nn/engine.h"
 #include "nn/own/kernels.h"
@@ -56,7 +57,7 @@ int engine_new(struct engine **engine, const struct engine_config *config, struc
 	if (!ranks_alone(config->ranks))
 		made->ranks = config->ranks;
 	if (!threads)
-		threads = made->ranks ? made->ranks->threads : team_processors();
+		threads = made->ranks ? made->ranks->threads : os_processors();
 	if (!code)
 		code = team_new(&made->team, threads, err);
 	if (code) {
