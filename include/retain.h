@@ -594,6 +594,94 @@ RETAIN_API int retain_model_predict_numbers(struct retain_model *model, const fl
 	size_t input_floats, struct retain_number *numbers, size_t count, struct retain_err *err);
 
 /*
+ * Memories
+ *
+ * A memory keeps records of any bytes (pictures, tokens, names of files) under ids 0, 1, 2, ...
+ * and draws batches of them, as a learner with the same settings would: replay.pool, limit,
+ * holdout and objective, run.seed. Keys that are not set have their own defaults. A draw is a
+ * function of the seed, the iteration and the position in the batch.
+ *
+ * Once retain_memory_add has returned 0, its records survive a killed process and a power cut.
+ * A record takes its bytes on disk (rounded up by at most a sixteenth, or 32) and 24 more, which
+ * stay when it is evicted; the place is used again.
+ *
+ * A memory is thread-safe, except that no other call may be in progress when it is closed.
+ * retain_memory_read waits for nobody. It also works in children of fork; all other calls but
+ * close reject them there (RETAIN_ERR_STATE).
+ */
+struct retain_memory;
+
+/*
+ * Opens the memory in a folder, or creates it there; a NULL folder means RAM. RETAIN_ERR_INPUT if
+ * the folder's memory has other pools, RETAIN_ERR_STATE if another process has it open. A reader
+ * may be opened meanwhile by any process, for retain_memory_read and retain_memory_facts.
+ */
+RETAIN_API int retain_memory_open(struct retain_memory **memory, const struct retain_config *config,
+	const char *folder, struct retain_err *err);
+RETAIN_API int retain_memory_reader(
+	struct retain_memory **memory, const char *folder, struct retain_err *err);
+RETAIN_API void retain_memory_close(struct retain_memory *memory);
+
+struct retain_item {
+	const void *bytes;
+	size_t size;   /* below 2^31 */
+	int32_t label; /* for replay.pool = balanced: 0 or more */
+	int32_t reserved;
+};
+
+/*
+ * Adds records as one time step, with one sync; *first becomes the id of the first. A failure adds
+ * nothing. Every step begins a task, unless run.task_steps or retain_memory_task says otherwise;
+ * the latter says it of the next step.
+ */
+RETAIN_API int retain_memory_add(struct retain_memory *memory, const struct retain_item *items,
+	size_t count, int64_t *first, struct retain_err *err);
+RETAIN_API int retain_memory_task(struct retain_memory *memory, struct retain_err *err);
+
+/*
+ * The training batch of an iteration: ids, the weight of each loss (they sum to 1), and 1 for
+ * those of the newest time step. The latter two may be NULL. count is at most 65536, iterations
+ * are below 2^48. *drawn is count, or 0 while there is nothing to draw. retain_memory_draw_held
+ * draws from the samples that are held out for validation.
+ */
+RETAIN_API int retain_memory_draw(struct retain_memory *memory, int64_t iteration, int64_t *ids,
+	float *weights, unsigned char *fresh, size_t count, size_t *drawn, struct retain_err *err);
+RETAIN_API int retain_memory_draw_held(struct retain_memory *memory, int64_t iteration,
+	int64_t *ids, size_t count, size_t *drawn, struct retain_err *err);
+
+/*
+ * Reads records to `bytes`, one behind the other: record i is at offsets[i] .. offsets[i + 1].
+ * offsets has room for count + 1; labels may be NULL. With NULL and 0 for bytes and room only the
+ * offsets and labels are filled in. RETAIN_ERR_INPUT for an id that was never added or was
+ * evicted, and if there is too little room; RETAIN_ERR_FORMAT for damage.
+ */
+RETAIN_API int retain_memory_read(struct retain_memory *memory, const int64_t *ids, size_t count,
+	void *bytes, size_t room, size_t *offsets, int32_t *labels, struct retain_err *err);
+
+struct retain_memory_facts {
+	int64_t records;              /* added */
+	int64_t stored;               /* more after retain_memory_back: they will be repeated */
+	int64_t training, validation; /* of these, that can be drawn */
+	int64_t steps;
+	int64_t bytes; /* of the files */
+	int64_t reserved[10];
+};
+RETAIN_API int retain_memory_facts(
+	struct retain_memory *memory, struct retain_memory_facts *facts, struct retain_err *err);
+
+/*
+ * For a program with checkpoints of its own. Marks the memory as it is now; *mark belongs into the
+ * checkpoint. A program that goes on from that checkpoint goes back to the mark and adds the same
+ * steps again: what is there is compared, not written, and draws are what they were. The last
+ * two marks can be gone back to. From the first mark on, disk space of evicted records is reused
+ * only after two more marks. RETAIN_ERR_STATE in RAM.
+ */
+RETAIN_API int retain_memory_mark(
+	struct retain_memory *memory, int64_t *mark, struct retain_err *err);
+RETAIN_API int retain_memory_back(
+	struct retain_memory *memory, int64_t mark, struct retain_err *err);
+
+/*
  * Guides
  *
  * A guide says what is due in each training iteration, as a learner with the same settings

@@ -25,19 +25,13 @@ int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *
 /* What a bounded pool lets go of leaves the store with the next time step. */
 static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
 {
-	int64_t evicted = -1, held = id;
-	int code = pool_add(learner->pool, id, label, &evicted, err);
+	int64_t gone = -1;
+	const int code = pool_offer(learner->pool, learner->validation, id, label, &gone, err);
 
-	if (!code && learner->validation)
-		code = pool_add(learner->validation, id, label, &held, err);
 	if (code)
 		return code;
-	/* One pool's side is not the other's, so at most one sample leaves: a former one of either
-	 * pool, or the new one that both leave alone. */
-	if (evicted == id)
-		evicted = held;
-	if (evicted >= 0)
-		learner->leaving.ids[learner->leaving.count++] = evicted;
+	if (gone >= 0)
+		learner->leaving.ids[learner->leaving.count++] = gone;
 	return 0;
 }
 

@@ -186,6 +186,29 @@ int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, str
 	return 0;
 }
 
+/* One pool's side is not the other's, so at most one sample leaves: a former one of either pool, or
+ * the new one that both leave alone. */
+int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t label,
+	int64_t *gone, struct err *err)
+{
+	int64_t held = id;
+	int code = pool_add(training, id, label, gone, err);
+
+	if (!code && validation)
+		code = pool_add(validation, id, label, &held, err);
+	if (!code && *gone == id)
+		*gone = held;
+	return code;
+}
+
+bool pool_kind_needs_classes(const char *kind)
+{
+	const struct pool_type *type = type_find(kind);
+
+	assert(type);
+	return type->classes != NULL;
+}
+
 bool pool_kind_limited(const char *kind)
 {
 	const struct pool_type *type = type_find(kind);

@@ -71,6 +71,16 @@ int pool_reserve(struct pool *pool, int64_t n, struct err *err);
  */
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 
+/*
+ * Offers the next sample to a training and a validation pool; the latter may be NULL. *gone
+ * becomes the id that neither will draw any more: an earlier one, id itself, or -1 for none.
+ */
+int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t label,
+	int64_t *gone, struct err *err);
+
+/* Whether pools of this kind need labels that are classes. The kind must exist. */
+bool pool_kind_needs_classes(const char *kind);
+
 /* Whether pools of this kind hold at most `limit` samples. The kind must exist. */
 bool pool_kind_limited(const char *kind);
 

@@ -221,6 +221,44 @@ static void null_is_refused_by_guides(void **state)
 	retain_guide_free(guide);
 }
 
+static void null_is_refused_by_memories(void **state)
+{
+	struct retain_memory *memory;
+	struct retain_memory_facts facts;
+	struct retain_item item = {NULL, 1, 0, 0};
+	int64_t id = 0;
+
+	(void)state;
+	assert_ok(retain_memory_open(&memory, NULL, NULL, &err), err);
+	NO("memory", retain_memory_open(NULL, config, "x", &err));
+	NO("memory", retain_memory_reader(NULL, "x", &err));
+	NO("folder", retain_memory_reader(&(struct retain_memory *){0}, NULL, &err));
+	NO("memory", retain_memory_add(NULL, &item, 1, &id, &err));
+	NO("items", retain_memory_add(memory, NULL, 1, &id, &err));
+	NO("first", retain_memory_add(memory, &item, 1, NULL, &err));
+	WRONG(retain_memory_add(memory, &item, 1, &id, &err), "item 0: bytes is NULL");
+	WRONG(retain_memory_add(memory, &item, 0, &id, &err), "count = 0: must be 1 to ");
+	NO("memory", retain_memory_task(NULL, &err));
+	NO("memory", retain_memory_draw(NULL, 1, &id, NULL, NULL, 1, &count, &err));
+	NO("ids", retain_memory_draw(memory, 1, NULL, NULL, NULL, 1, &count, &err));
+	NO("drawn", retain_memory_draw(memory, 1, &id, NULL, NULL, 1, NULL, &err));
+	WRONG(retain_memory_draw(memory, -1, &id, NULL, NULL, 1, &count, &err), "iteration = -1: ");
+	WRONG(retain_memory_draw(memory, 1, &id, NULL, NULL, 65537, &count, &err),
+		"count = 65537: must be 1 to 65536");
+	NO("memory", retain_memory_draw_held(NULL, 1, &id, 1, &count, &err));
+	NO("ids", retain_memory_draw_held(memory, 1, NULL, 1, &count, &err));
+	NO("drawn", retain_memory_draw_held(memory, 1, &id, 1, NULL, &err));
+	NO("memory", retain_memory_read(NULL, &id, 1, NULL, 0, &count, NULL, &err));
+	NO("ids", retain_memory_read(memory, NULL, 1, NULL, 0, &count, NULL, &err));
+	NO("offsets", retain_memory_read(memory, &id, 1, NULL, 0, NULL, NULL, &err));
+	NO("memory", retain_memory_facts(NULL, &facts, &err));
+	NO("facts", retain_memory_facts(memory, NULL, &err));
+	NO("memory", retain_memory_mark(NULL, &id, &err));
+	NO("mark", retain_memory_mark(memory, NULL, &err));
+	NO("memory", retain_memory_back(NULL, 1, &err));
+	retain_memory_close(memory);
+}
+
 /* What ends an object has nothing to end; the code alone is enough. */
 static void null_is_allowed(void **state)
 {
@@ -230,6 +268,7 @@ static void null_is_allowed(void **state)
 	retain_learner_free(NULL);
 	retain_model_close(NULL);
 	retain_guide_free(NULL);
+	retain_memory_close(NULL);
 	assert_int_equal(retain_config_set(config, "no.such", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_config_set(NULL, "run.seed", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_learner_train(NULL, 1, NULL), RETAIN_ERR_INPUT);
@@ -425,6 +464,7 @@ int main(void)
 		made_test(null_is_refused_by_learners),
 		made_test(null_is_refused_by_models),
 		made_test(null_is_refused_by_guides),
+		made_test(null_is_refused_by_memories),
 		made_test(null_is_allowed),
 		made_test(wrong_lengths_are_refused),
 		made_test(numbers_must_be_finite),
