@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 struct feed;
+struct jvalue;
 
 /* Lines of up to `longest` bytes. The caller keeps ownership of the descriptor. */
 int feed_open(struct feed **feed, int descriptor, size_t longest, struct err *err);
@@ -31,8 +32,9 @@ struct feed_line {
 	int64_t number;    /* the first is 1 */
 	const char *bytes; /* without the newline; valid until the next fill */
 	size_t size;
-	bool cut;   /* it was too long; its bytes are dropped */
-	int object; /* index in a line that is a list, from 1; 0: the whole line */
+	bool cut;            /* it was too long; its bytes are dropped */
+	int object;          /* index in a line that is a list, from 1; 0: the whole line */
+	struct jvalue *json; /* its value, if it was parsed already (live/batch.h); NULL: no */
 };
 
 /* The next complete line, the last one with or without a newline; false if there is none yet. */

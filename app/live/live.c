@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "live/live_impl.h"
+#include "base/json.h"
 #include "formats/pieces.h"
 #include "schema/schema.h"
 
@@ -34,7 +35,52 @@ void live_guess_format(struct live *live, const struct feed_line *line)
 
 bool live_is_list(const struct live *live, const struct feed_line *line)
 {
-	return live->format->lists && !line->cut && pieces_count(line->bytes, line->size) > 0;
+	if (!live->format->lists || line->cut)
+		return false;
+	return line->json ? jvalue_kind(line->json) == JVALUE_LIST && jvalue_count(line->json)
+			  : pieces_count(line->bytes, line->size) > 0;
+}
+
+bool live_list_next(const struct feed_line *line, size_t *at, struct feed_line *object)
+{
+	struct pieces pieces = {line->bytes, line->size, *at};
+	const int before = *at ? object->object : 0;
+	struct piece piece = {0};
+
+	*object = *line;
+	object->object = before + 1;
+	if (line->json) {
+		object->json = (struct jvalue *)jvalue_at(line->json, (*at)++);
+		return object->json;
+	}
+	if (!pieces_next(&pieces, &piece))
+		return false;
+	*at = pieces.at;
+	object->bytes = piece.bytes;
+	object->size = piece.size;
+	return true;
+}
+
+/* Other formats than JSON have bytes alone. */
+static bool parsed(const struct live *live, const struct feed_line *line)
+{
+	return line->json && live->format->lists;
+}
+
+int live_read_line(const struct live *live, const struct feed_line *line,
+	const struct live_line_shape *shape, const char *where, struct event *event, float *input,
+	struct err *err)
+{
+	return parsed(live, line) ? live_line_object(line->json, where, shape, event, input, err)
+				  : live->format->read(line->bytes, line->size, where, shape, event,
+					    input, err);
+}
+
+int live_look_at_line(const struct live *live, const struct feed_line *line,
+	struct live_first *first, struct err *err)
+{
+	return parsed(live, line) ? live_first_object(first, line->json, err)
+				  : live->format->first(first, line->bytes, line->size, err);
 }
 
 int live_check_line(
@@ -62,8 +108,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 		return code;
 	live->shape.as_names = session_numbers_are_names(s);
 	live->shape.open = session_target_open(s);
-	code = live->format->read(
-		from->bytes, from->size, where, &live->shape, event, session_room(s), err);
+	code = live_read_line(live, from, &live->shape, where, event, session_room(s), err);
 	if (!code && kind == LIVE_INPUTS && event->has_label)
 		code = err_set(
 			err, ERR_INPUT, "%s: has a label, and only inputs are taken here", where);
@@ -130,9 +175,8 @@ bool live_learns(const struct live *live)
 int live_take(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct answers *to, struct err *err)
 {
-	struct pieces pieces = {from->bytes, from->size, 0};
-	struct feed_line object = *from;
-	struct piece piece;
+	struct feed_line object;
+	size_t at = 0;
 	const bool more = live->session.more;
 	int code = 0;
 
@@ -151,18 +195,14 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	if (!live_is_list(live, from))
 		return take_one(live, from, kind, to, err);
 	session_expect_more(&live->session, true);
-	while (!code && pieces_next(&pieces, &piece)) {
-		object.bytes = piece.bytes;
-		object.size = piece.size;
-		object.object++;
+	while (!code && live_list_next(from, &at, &object))
 		code = take_one(live, &object, kind, to, err);
-	}
 	session_expect_more(&live->session, more);
 	return code;
 }
 
-int live_read(struct live *live, const char *bytes, size_t size, const char *where,
-	struct event *line, float *input, size_t floats, struct err *err)
+int live_read(struct live *live, const struct feed_line *line, const char *where,
+	struct event *event, float *input, size_t floats, struct err *err)
 {
 	struct live_line_shape shape;
 	int code;
@@ -173,7 +213,9 @@ int live_read(struct live *live, const char *bytes, size_t size, const char *whe
 	shape.floats = floats;
 	if (!shape.schema)
 		pthread_mutex_unlock(&live->session.naming);
-	code = live_line_ndjson(bytes, size, where, &shape, line, input, err);
+	code = line->json ? live_line_object(line->json, where, &shape, event, input, err)
+			  : live_line_ndjson(
+				    line->bytes, line->size, where, &shape, event, input, err);
 	if (shape.schema)
 		pthread_mutex_unlock(&live->session.naming);
 	return code;

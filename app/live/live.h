@@ -52,9 +52,9 @@ int live_take(struct live *live, const struct feed_line *line, enum live_kind ki
 	struct answers *to, struct err *err);
 struct session *live_session(struct live *live);
 
-/* Thread-safe: parses an NDJSON object, whose id may be missing. Stores nothing. */
-int live_read(struct live *live, const char *bytes, size_t size, const char *where,
-	struct event *line, float *input, size_t floats, struct err *err);
+/* Thread-safe: reads an NDJSON object, whose id may be missing. Stores nothing. */
+int live_read(struct live *live, const struct feed_line *line, const char *where,
+	struct event *event, float *input, size_t floats, struct err *err);
 
 /* One line about the run: its time steps, net and budget. */
 void live_describe(const struct live *live, char *out, size_t size);

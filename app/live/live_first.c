@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "live/lead.h"
 #include "live/live_impl.h"
-#include "formats/pieces.h"
 #include "schema/schema.h"
 
 enum { LINE_LONGEST = 1 << 20 };
@@ -43,7 +42,7 @@ static int reason(
 	event_where((struct event_place){from->number, from->object}, where);
 	code = live_check_line(live, from, where, why);
 	if (!code)
-		code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
+		code = live_read_line(live, from, &any, where, line, NULL, why);
 	if (code)
 		return code;
 	if (line->has_input)
@@ -77,7 +76,7 @@ static int check_first(struct live *live, struct live_first *first, const struct
 		return 0;
 	event_where((struct event_place){from->number, from->object}, where);
 	input = mem_new(shape.floats, sizeof(*input));
-	code = input ? live->format->read(from->bytes, from->size, where, &shape, line, input, why)
+	code = input ? live_read_line(live, from, &shape, where, line, input, why)
 		     : err_memory(why, "an input", shape.floats * sizeof(*input));
 	mem_free(input);
 	live->table.rows = rows;
@@ -104,7 +103,7 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 	const int headings = first->headings;
 	struct event line = {0};
 	struct err why = {0};
-	int code = from->cut ? 0 : live->format->first(first, from->bytes, from->size, &why);
+	int code = from->cut ? 0 : live_look_at_line(live, from, first, &why);
 
 	if (found(first)) {
 		code = check_first(live, first, from, &line, &why);
@@ -138,17 +137,12 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 static int look_at_list(struct live *live, struct live_first *first, const struct feed_line *from,
 	struct answers *to, struct err *err)
 {
-	struct pieces pieces = {from->bytes, from->size, 0};
-	struct feed_line object = *from;
-	struct piece piece;
+	struct feed_line object;
+	size_t at = 0;
 	int code = 0;
 
-	while (!code && !found(first) && pieces_next(&pieces, &piece)) {
-		object.bytes = piece.bytes;
-		object.size = piece.size;
-		object.object++;
+	while (!code && !found(first) && live_list_next(from, &at, &object))
 		code = look_at_one(live, first, &object, to, err);
-	}
 	return code;
 }
 

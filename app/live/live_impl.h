@@ -43,7 +43,20 @@ int live_check_line(
 	const struct live *live, const struct feed_line *line, const char *where, struct err *err);
 /* Detects the format from the first line that shows it. */
 void live_guess_format(struct live *live, const struct feed_line *line);
-/* Whether the line is a nonempty list. Errors in it are left to the reader. */
+/*
+ * Reads a line, parsed or not; and looks at one for the input shape. It must not be a list.
+ */
+int live_read_line(const struct live *live, const struct feed_line *line,
+	const struct live_line_shape *shape, const char *where, struct event *event, float *input,
+	struct err *err);
+int live_look_at_line(const struct live *live, const struct feed_line *line,
+	struct live_first *first, struct err *err);
+
+/*
+ * Whether the line is a nonempty list; its objects, from *at = 0 on. Errors in it are left to the
+ * reader.
+ */
 bool live_is_list(const struct live *live, const struct feed_line *line);
+bool live_list_next(const struct feed_line *line, size_t *at, struct feed_line *object);
 
 #endif

@@ -10,7 +10,7 @@
 #include "live/live_table.h"
 #include "schema/schema.h"
 
-static bool is_json(const char *bytes, size_t size)
+bool live_line_is_json(const char *bytes, size_t size)
 {
 	size_t at = 0;
 
@@ -21,7 +21,7 @@ static bool is_json(const char *bytes, size_t size)
 
 const struct live_line_format live_line_formats[] = {
 	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson, .lists = true,
-		.likely = is_json},
+		.likely = live_line_is_json},
 	{"csv", "id, label and the input's numbers in each line", live_line_csv, live_first_csv},
 	{"table", "rows below a heading that names their columns", live_line_table,
 		live_first_table, .likely = live_table_is},

@@ -108,6 +108,13 @@ bool live_line_quick(const char *bytes, size_t size, const struct live_line_shap
 	struct event *line, float *input);
 live_line_read live_line_json;
 
+/* Whether bytes look like an object or a list; the same readers for one that was parsed. */
+struct jvalue;
+bool live_line_is_json(const char *bytes, size_t size);
+int live_line_object(const struct jvalue *value, const char *where,
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err);
+int live_first_object(struct live_first *first, const struct jvalue *value, struct err *err);
+
 /* For formats: an id that is a number or a text, and a label that must be a class or its name. */
 void live_line_number_id(struct event *line, int64_t number);
 int live_line_text_id(struct event *line, const char *words, const char *where, struct err *err);

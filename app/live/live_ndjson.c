@@ -154,13 +154,14 @@ static int read_wish(const struct jvalue *table, const char *where,
 	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
 }
 
-static int read_table(const struct jvalue *table, const char *where,
+int live_line_object(const struct jvalue *table, const char *where,
 	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	const struct jvalue *numbers = jvalue_find(table, "input");
 	const struct jvalue *label = jvalue_find(table, "label");
 	int code;
 
+	*line = (struct event){0};
 	/* It comes later. */
 	if (jvalue_kind(label) == JVALUE_NONE)
 		label = NULL;
@@ -189,7 +190,7 @@ int live_line_json(const char *bytes, size_t size, const char *where,
 	*line = (struct event){0};
 	code = jvalue_read(&value, bytes, size, where, err);
 	if (!code)
-		code = read_table(value, where, shape, line, input, err);
+		code = live_line_object(value, where, shape, line, input, err);
 	jvalue_free(value);
 	return code;
 }
@@ -203,8 +204,9 @@ int live_line_ndjson(const char *bytes, size_t size, const char *where,
 }
 
 /* What is wrong with numbers is said when they are read. */
-static int look_at_input(struct live_first *first, const struct jvalue *input, struct err *err)
+int live_first_object(struct live_first *first, const struct jvalue *value, struct err *err)
 {
+	const struct jvalue *input = jvalue_find(value, "input");
 	struct numbers numbers = {.missing = true, .where = ""};
 
 	if (jvalue_kind(input) == JVALUE_TABLE)
@@ -221,7 +223,7 @@ int live_first_ndjson(struct live_first *first, const char *bytes, size_t size, 
 
 	if (code)
 		return code == ERR_MEMORY ? code : 0;
-	code = look_at_input(first, jvalue_find(value, "input"), err);
+	code = live_first_object(first, value, err);
 	jvalue_free(value);
 	return code;
 }

@@ -151,14 +151,26 @@ static enum http_next too_long(struct exchange *exchange)
 /* Who asks for as little as health is not counted. */
 enum { HELD_LEAST = 16 << 10 };
 
+static int64_t wanted_of(const struct exchange *exchange, int64_t more)
+{
+	const size_t has = exchange->body.capacity + exchange->job.answers.words.capacity +
+			   exchange->request->answer.body.capacity + exchange->arrays;
+	const int64_t needs = (int64_t)has + more;
+
+	return needs > HELD_LEAST ? needs : 0;
+}
+
+bool exchange_may_hold(struct exchange *exchange, int64_t more)
+{
+	return budget_hold(&exchange->serve->budget, &exchange->held, wanted_of(exchange, more));
+}
+
 enum http_next exchange_hold(struct exchange *exchange, int64_t more)
 {
 	struct budget *budget = &exchange->serve->budget;
-	const size_t has = exchange->body.capacity + exchange->job.answers.words.capacity +
-			   exchange->request->answer.body.capacity + exchange->arrays;
-	const int64_t needs = (int64_t)has + more, wanted = needs > HELD_LEAST ? needs : 0;
+	const int64_t wanted = wanted_of(exchange, more);
 
-	if (budget_hold(budget, &exchange->held, wanted))
+	if (exchange_may_hold(exchange, more))
 		return HTTP_GO;
 	text_release(&exchange->request->answer.body);
 	if (wanted > budget->most)
@@ -260,6 +272,7 @@ static void work(struct work *of)
 /* Frees what is not needed once there is an answer, which may take a while to be read. */
 static void drop(struct exchange *exchange)
 {
+	batch_release(&exchange->batch);
 	text_release(&exchange->body);
 	answers_release(&exchange->job.answers);
 	copy_free(exchange->copy);

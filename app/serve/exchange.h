@@ -55,6 +55,7 @@ struct exchange {
 	int64_t received;
 	int64_t held; /* of the service's budget */
 	struct job job;
+	struct batch batch; /* the body's lines, or those that the job has */
 	struct event event; /* the job's, if it has one */
 	bool asked;   /* the job was on the desk, and is done when the route is served again */
 	size_t sent;  /* bytes of the body that the job has */
@@ -63,7 +64,7 @@ struct exchange {
 	float *inputs, *logits;
 	struct answers_wish *wishes;
 	int count;
-	size_t arrays; /* bytes of the three */
+	size_t arrays; /* bytes of the three, and of the batch */
 	bool list;
 	char file[64]; /* in the folder, with weights for this request */
 	char *backup;  /* the requested folder */
@@ -105,6 +106,7 @@ extern const struct http_owner exchange_owner; /* its context is a struct serve 
  * or a refusal.
  */
 enum http_next exchange_hold(struct exchange *exchange, int64_t more);
+bool exchange_may_hold(struct exchange *exchange, int64_t more); /* without a refusal */
 
 /*
  * Puts a job on the desk and returns HTTP_WAIT, after which the route is served again with

@@ -25,9 +25,10 @@ struct line_client {
 	char *buffer;
 	size_t size, given; /* bytes there; of them with the job */
 	struct job job;
-	bool busy, ended; /* has a job; has sent its last byte */
-	bool starved;     /* there is no memory for answers to what it has sent */
-	int64_t held;     /* of the budget */
+	struct batch batch; /* the job's */
+	bool busy, ended;   /* has a job; has sent its last byte */
+	bool starved;       /* there is no memory for answers to what it has sent */
+	int64_t held;       /* of the budget */
 	atomic_bool done;
 	size_t sent;
 };
@@ -63,6 +64,7 @@ static void hang_up(struct line_client *client)
 	client->fd = -1;
 	mem_free(client->buffer);
 	client->buffer = NULL;
+	batch_release(&client->batch);
 	answers_release(&client->job.answers);
 	budget_hold(client->lines->budget, &client->held, 0);
 }
@@ -136,17 +138,23 @@ static size_t whole_lines(const struct line_client *client)
 static void give(struct line_client *client)
 {
 	struct lines *lines = client->lines;
-	const size_t size = whole_lines(client);
+	const char *bytes = client->buffer;
+	const size_t size = whole_lines(client), values = batch_values_size(bytes, size);
+	int64_t needs;
 
 	if (!size)
 		return;
+	needs = budget_answers(bytes, size, desk_wish(lines->desk).top) +
+		(int64_t)batch_size(bytes, size, BATCH_LINES);
 	client->starved =
-		!hold(client, budget_answers(client->buffer, size, desk_wish(lines->desk).top));
+		!hold(client, needs) || batch_open(&client->batch, bytes, size, BATCH_LINES, NULL);
 	if (client->starved)
 		return;
+	/* Where memory is scarce, the learner's thread parses. */
+	if (hold(client, needs + (int64_t)values))
+		batch_parse(&client->batch, client->batch.count);
 	client->given = size;
-	client->job.bytes = client->buffer;
-	client->job.size = size;
+	client->job.batch = &client->batch;
 	client->job.taken = false;
 	client->busy = true;
 	desk_reserve(lines->desk, true);
@@ -176,6 +184,7 @@ static void take_back(struct line_client *client)
 {
 	client->busy = false;
 	client->done = false;
+	batch_release(&client->batch);
 	memmove(client->buffer, client->buffer + client->given, client->size - client->given);
 	client->size -= client->given;
 	if (client->job.code)

@@ -82,17 +82,14 @@ static void settled(void *context)
 /* Lines with more of them behind, of this job or of others, share a sync. */
 static int take_lines(struct desk *desk, struct job *job, bool more, struct err *err)
 {
-	const char *at = job->bytes, *end = at + job->size;
+	const int count = job->batch->count;
 	int code = 0;
 
-	while (at < end && !code) {
-		const char *newline = job->single ? NULL : memchr(at, '\n', (size_t)(end - at));
-		const struct feed_line line = {.number = ++job->line,
-			.bytes = at,
-			.size = (size_t)((newline ? newline : end) - at)};
+	for (int i = 0; i < count && !code; i++) {
+		struct feed_line line = job->batch->lines[i];
 
-		at = newline ? newline + 1 : end;
-		session_expect_more(&desk->live->session, at < end || more);
+		line.number = ++job->line;
+		session_expect_more(&desk->live->session, i + 1 < count || more);
 		code = live_take(desk->live, &line, job->kind, &job->answers, err);
 	}
 	return code;

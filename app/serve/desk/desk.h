@@ -2,8 +2,8 @@
  * The learner's desk. One thread owns the learner and its journal; others queue jobs and are
  * notified when they are done. Jobs that are queued together share a sync.
  *
- * A job is a piece of lines, answered like a live stream (live/live.h). Jobs with only inputs are
- * also taken while a time step is trained on, after each iteration.
+ * A job is a batch of lines, parsed by the thread that received them (live/batch.h) and answered
+ * like a live stream (live/live.h). Jobs with only inputs are also taken while a time step is trained on, after each iteration.
  *
  * Predictions that need not be stored bypass the desk: they use a copy of the learner's knowledge
  * (session/copy.h), from any thread, and never wait. The copy is renewed while the learner
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "live/answers.h"
+#include "live/batch.h"
 #include "live/live.h"
 #include "live/live_line.h"
 #include "session/run/run.h"
@@ -26,10 +27,7 @@
 struct job {
 	struct job *next; /* used by the desk */
 	enum live_kind kind;
-	/* Lines; or one line, whatever its content, if `single`. Borrowed until it is done. */
-	const char *bytes;
-	size_t size;
-	bool single;
+	const struct batch *batch; /* lines; borrowed until it is done */
 	/* Or a decoded event whose input has the learner's size. Also borrowed. */
 	const struct event *event;
 	int64_t line;           /* the number of the last line before these; advances */
@@ -101,13 +99,13 @@ void desk_pause(struct desk *desk, bool pause);
 
 /*
  * Thread-safe. desk_copy returns the current copy, for copy_free; NULL: the input shape is not
- * known yet. desk_read parses an object with an input; its id may be missing. Without a copy the
+ * known yet. desk_read reads an object with an input; its id may be missing. Without a copy the
  * input is not read.
  */
 struct copy *desk_copy(struct desk *desk);
 bool desk_has_copy(struct desk *desk);
-int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
-	const char *where, struct event *line, float *input, struct err *err);
+int desk_read(struct desk *desk, const struct copy *copy, const struct feed_line *line,
+	const char *where, struct event *event, float *input, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* the default */
 bool desk_grows(const struct desk *desk);               /* classes may grow */

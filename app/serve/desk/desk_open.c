@@ -9,22 +9,23 @@
 #include "schema/schema.h"
 #include "serve/desk/desk_impl.h"
 
-int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
-	const char *where, struct event *line, float *input, struct err *err)
+int desk_read(struct desk *desk, const struct copy *copy, const struct feed_line *line,
+	const char *where, struct event *event, float *input, struct err *err)
 {
 	struct live_line_shape shape = {
 		.classes = INT_MAX, .grows = true, .unknown = true, .anonymous = true};
 
 	if (desk->live && copy)
-		return live_read(
-			desk->live, bytes, size, where, line, input, copy_floats(copy), err);
+		return live_read(desk->live, line, where, event, input, copy_floats(copy), err);
 	if (copy)
 		shape = (struct live_line_shape){.floats = copy_floats(copy),
 			.classes = copy_net(copy)->classes,
 			.missing = desk->weights->scale != NULL,
 			.schema = desk->schema,
 			.anonymous = true};
-	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
+	return line->json ? live_line_object(line->json, where, &shape, event, input, err)
+			  : live_line_ndjson(
+				    line->bytes, line->size, where, &shape, event, input, err);
 }
 
 struct copy *desk_copy(struct desk *desk)

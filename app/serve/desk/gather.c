@@ -57,12 +57,12 @@ static struct job *take(struct gather *gather, int *inputs)
 }
 
 /* What several jobs ask and are answered, in one piece. */
-struct batch {
+struct gathered {
 	struct answers_wish *wishes;
 	float *inputs, *logits;
 };
 
-static int batch_new(struct batch *batch, const struct job *jobs, int n, struct err *err)
+static int batch_new(struct gathered *batch, const struct job *jobs, int n, struct err *err)
 {
 	const size_t floats = copy_floats(jobs->copy);
 	const size_t classes = (size_t)copy_net(jobs->copy)->classes;
@@ -83,7 +83,7 @@ static int batch_new(struct batch *batch, const struct job *jobs, int n, struct 
 	return 0;
 }
 
-static void batch_free(struct batch *batch)
+static void batch_free(struct gathered *batch)
 {
 	mem_free(batch->wishes);
 	mem_free(batch->inputs);
@@ -93,7 +93,7 @@ static void batch_free(struct batch *batch)
 static int compute_together(struct job *jobs, int n, struct err *err)
 {
 	const size_t classes = (size_t)copy_net(jobs->copy)->classes;
-	struct batch batch = {0};
+	struct gathered batch = {0};
 	const float *from;
 	int code = batch_new(&batch, jobs, n, err);
 

@@ -1,7 +1,6 @@
 /*
- * Predictions, labels, samples. What must be stored becomes a job for the learner's desk, as
- * received: the line reader of live streams parses it. The rest is answered here, by the copy of
- * the weights.
+ * Predictions, labels, samples. What must be stored is parsed here and becomes a job for the
+ * learner's desk. The rest is answered here, by the copy of the weights.
  */
 #include <ctype.h>
 #include <math.h>
@@ -136,27 +135,46 @@ static enum http_next say_answers(struct exchange *exchange)
 	return http_say(request, 200, JSON);
 }
 
-/* What the first bytes of the body will be answered. */
-static enum http_next hold_answers(struct exchange *exchange, size_t size)
+/* The first bytes of the body as lines, and room for what they will be answered. */
+static enum http_next open_batch(struct exchange *exchange, size_t size, enum batch_of what)
 {
-	return exchange_hold(exchange,
-		budget_answers(exchange->body.data, size, exchange->job.answers.sender.wish.top));
+	const char *bytes = exchange->body.data;
+	const size_t lines = batch_size(bytes, size, what);
+	struct err err = {0};
+
+	if (exchange_hold(exchange,
+		    (int64_t)lines + budget_answers(bytes, size,
+					     exchange->job.answers.sender.wish.top)) != HTTP_GO)
+		return HTTP_DONE;
+	exchange->arrays += lines;
+	if (!batch_open(&exchange->batch, bytes, size, what, &err))
+		return HTTP_GO;
+	return err.code == ERR_MEMORY ? http_refuse(exchange->request, 503, "out of memory")
+				      : http_refuse(exchange->request, 400, "%s", err.message);
 }
 
-/* The object, or the list's objects, go to the desk as lines. */
-static enum http_next put_lines(struct exchange *exchange, enum live_kind kind)
+/* Parsed here, so that the learner's thread need not; but where memory is scarce it does. */
+static void parse(struct exchange *exchange, int count)
 {
-	struct job *job = &exchange->job;
+	const struct feed_line *lines = exchange->batch.lines, *end = lines + count;
+	const int64_t answers = budget_answers(
+		exchange->body.data, exchange->body.size, exchange->job.answers.sender.wish.top);
+	size_t values = 0;
 
-	if (exchange->list && pieces_to_lines(exchange->body.data, &exchange->body.size))
-		return http_refuse(exchange->request, 400, "the list is not JSON");
-	if (hold_answers(exchange, exchange->body.size) != HTTP_GO)
-		return HTTP_DONE;
-	job->kind = kind;
-	job->bytes = exchange->body.data;
-	job->size = exchange->body.size;
-	job->single = !exchange->list;
-	return exchange_put(exchange, false);
+	for (const struct feed_line *line = lines; line < end; line++)
+		values += batch_values_size(line->bytes, line->size);
+	if (!exchange_may_hold(exchange, (int64_t)values + answers))
+		return;
+	exchange->arrays += values;
+	batch_parse(&exchange->batch, count);
+}
+
+static enum http_next put_batch(struct exchange *exchange, enum live_kind kind)
+{
+	parse(exchange, exchange->batch.count);
+	exchange->job.kind = kind;
+	exchange->job.batch = &exchange->batch;
+	return exchange_put(exchange, kind == LIVE_ANY);
 }
 
 static bool begins_list(const struct exchange *exchange)
@@ -177,21 +195,23 @@ enum http_next serve_label(struct exchange *exchange)
 	if (!exchange->body.size)
 		return http_refuse(exchange->request, 400, "there is no object in the request");
 	exchange->list = begins_list(exchange);
-	return put_lines(exchange, LIVE_LABELS);
+	if (open_batch(exchange, exchange->body.size, exchange->list ? BATCH_LIST : BATCH_ONE) !=
+		HTTP_GO)
+		return HTTP_DONE;
+	return put_batch(exchange, LIVE_LABELS);
 }
 
 /* --- predictions --- */
 
-static enum http_next read_object(
-	struct exchange *exchange, struct piece piece, int at, struct event *line)
+static enum http_next read_object(struct exchange *exchange, int at, struct event *line)
 {
 	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 0;
 	struct err err = {0};
 	char where[32];
 
 	snprintf(where, sizeof(where), exchange->list ? "object %d" : "the object", at + 1);
-	if (desk_read(exchange->served->desk, exchange->copy, piece.bytes, piece.size, where, line,
-		    exchange->inputs + (size_t)at * floats, &err))
+	if (desk_read(exchange->served->desk, exchange->copy, &exchange->batch.lines[at], where,
+		    line, exchange->inputs + (size_t)at * floats, &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
 	if (line->has_label || !line->has_input)
 		return http_refuse(exchange->request, 400, "%s: %s", where,
@@ -209,7 +229,7 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 	if (exchange_hold(exchange, (int64_t)bytes) != HTTP_GO)
 		return HTTP_DONE;
 	exchange->count = (int)count;
-	exchange->arrays = bytes;
+	exchange->arrays += bytes;
 	exchange->inputs = mem_new(count * floats, sizeof(*exchange->inputs));
 	exchange->wishes = mem_new(count, sizeof(*exchange->wishes));
 	if (!exchange->inputs || !exchange->wishes)
@@ -235,7 +255,7 @@ static enum http_next put_inputs(struct exchange *exchange)
 {
 	const enum http_next next = may_keep(exchange);
 
-	return next == HTTP_GO ? put_lines(exchange, LIVE_INPUTS) : next;
+	return next == HTTP_GO ? put_batch(exchange, LIVE_INPUTS) : next;
 }
 
 /* The input that was read is the event's. */
@@ -252,33 +272,41 @@ static enum http_next put_event(struct exchange *exchange)
 	return exchange_put(exchange, false);
 }
 
-/* Numbers are read once. Rows with names teach the schema, which is the desk's to do. */
-static enum http_next predict_object(struct exchange *exchange)
+/*
+ * Everything is parsed once: numbers become an event's, and what has names, or is a list of which
+ * all may be kept, becomes values.
+ */
+static enum http_next predict_objects(struct exchange *exchange)
 {
-	const struct piece all = {exchange->body.data, exchange->body.size};
+	struct desk *desk = exchange->served->desk;
+	const bool named = exchange->copy && desk_schema_begin(desk);
+	const int count = exchange->batch.count;
 	struct event *event = &exchange->event;
-	enum http_next next = make_inputs(exchange, 1);
-	bool named;
+	enum http_next next = make_inputs(exchange, (size_t)count);
 
+	if (exchange->copy)
+		desk_schema_end(desk);
 	if (next == HTTP_GO)
-		next = read_object(exchange, all, 0, event);
+		parse(exchange, named ? count : exchange->list);
+	for (int i = 0; i < count && next == HTTP_GO; i++) {
+		next = read_object(exchange, i, event);
+		/* The first says what all are. */
+		if (next == HTTP_GO && i == 0 && *event->id)
+			return exchange->copy && !named && !exchange->list ? put_event(exchange)
+									   : put_inputs(exchange);
+		if (next == HTTP_GO && *event->id)
+			next = http_refuse(exchange->request, 400,
+				"object %d: has an id, and the first has none", i + 1);
+	}
 	if (next != HTTP_GO)
 		return next;
-	if (!*event->id)
-		return exchange->copy ? ask(exchange) : say_nothing(exchange);
-	named = desk_schema_begin(exchange->served->desk);
-	desk_schema_end(exchange->served->desk);
-	return exchange->copy && !named ? put_event(exchange) : put_inputs(exchange);
+	return exchange->copy ? ask(exchange) : say_nothing(exchange);
 }
 
 static enum http_next predict_list(struct exchange *exchange)
 {
 	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 1;
 	const int count = pieces_count(exchange->body.data, exchange->body.size);
-	struct pieces pieces = {exchange->body.data, exchange->body.size, 0};
-	struct piece piece;
-	struct event line;
-	enum http_next next;
 
 	if (count < 1)
 		return http_refuse(
@@ -287,20 +315,16 @@ static enum http_next predict_list(struct exchange *exchange)
 	if ((size_t)count * floats > exchange->body.size * 16)
 		return http_refuse(exchange->request, 400,
 			"%d objects: they cannot have %zu numbers each", count, floats);
-	next = make_inputs(exchange, (size_t)count);
-	for (int i = 0; i < count && next == HTTP_GO; i++) {
-		pieces_next(&pieces, &piece);
-		next = read_object(exchange, piece, i, &line);
-		/* The first says what all are. */
-		if (next == HTTP_GO && i == 0 && *line.id)
-			return put_inputs(exchange);
-		if (next == HTTP_GO && *line.id)
-			next = http_refuse(exchange->request, 400,
-				"object %d: has an id, and the first has none", i + 1);
-	}
-	if (next != HTTP_GO)
-		return next;
-	return exchange->copy ? ask(exchange) : say_nothing(exchange);
+	return open_batch(exchange, exchange->body.size, BATCH_LIST) == HTTP_GO
+		       ? predict_objects(exchange)
+		       : HTTP_DONE;
+}
+
+static enum http_next predict_object(struct exchange *exchange)
+{
+	return open_batch(exchange, exchange->body.size, BATCH_ONE) == HTTP_GO
+		       ? predict_objects(exchange)
+		       : HTTP_DONE;
 }
 
 static enum http_next put_picture(struct exchange *exchange, const char *id)
@@ -362,6 +386,8 @@ static void drop_sent(struct exchange *exchange)
 
 	if (!exchange->sent)
 		return;
+	batch_release(&exchange->batch);
+	exchange->arrays = 0;
 	memmove(body->data, body->data + exchange->sent, body->size - exchange->sent);
 	body->size -= exchange->sent;
 	exchange->whole -= exchange->whole < exchange->sent ? exchange->whole : exchange->sent;
@@ -385,14 +411,10 @@ enum http_next serve_samples(struct exchange *exchange)
 	exchange->sent = all ? exchange->body.size : exchange->whole;
 	if (!exchange->sent && !all)
 		return HTTP_GO;
-	if (exchange->sent) {
-		job->kind = LIVE_ANY;
-		job->bytes = exchange->body.data;
-		job->size = exchange->sent;
-		return hold_answers(exchange, exchange->sent) == HTTP_GO
-			       ? exchange_put(exchange, true)
+	if (exchange->sent)
+		return open_batch(exchange, exchange->sent, BATCH_LINES) == HTTP_GO
+			       ? put_batch(exchange, LIVE_ANY)
 			       : HTTP_DONE;
-	}
 	request->answer.body = job->answers.words;
 	job->answers.words = (struct text){0};
 	return http_say(request, 200, NDJSON);

@@ -303,8 +303,9 @@ static int read_row(struct exchange *exchange, struct column *columns, size_t co
 	jwriter_end(&row);
 	if (words->failed)
 		return err_memory(err, "a row", words->size);
-	return desk_read(exchange->served->desk, exchange->copy, words->data, words->size, where,
-		&line, exchange->inputs + i * copy_floats(exchange->copy), err);
+	return desk_read(exchange->served->desk, exchange->copy,
+		&(struct feed_line){.bytes = words->data, .size = words->size}, where, &line,
+		exchange->inputs + i * copy_floats(exchange->copy), err);
 }
 
 /* Before anything is made for rows, the request has as many values of each column. */
