@@ -12,8 +12,6 @@
 #include "cli.h"
 #include "crew.h"
 
-static verb_fn cmd_version;
-
 static const struct verb verbs[] = {
 	{"run", cmd_run, "learn from a stream"},
 	{"serve", cmd_serve, "learn and answer over HTTP"},
@@ -35,7 +33,7 @@ static const struct verb verbs[] = {
 	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{"completion", cmd_completion, "a script that completes what you type in a shell"},
-	{"version", cmd_version, "say which version this is"},
+	{"version", cmd_version, "versions of a learner, and which one answers; or of retain"},
 	{0},
 };
 
@@ -64,19 +62,6 @@ static void end_with_a_sentence(void)
 
 	(void)!write(STDERR_FILENO, words, sizeof(words) - 1);
 	_exit(EXIT_FAILED);
-}
-
-static int cmd_version(int argc, char **argv)
-{
-	const struct arg rows[] = {{0}};
-	const struct args args = {"retain version", "", "Says which version this is.", rows,
-		.example = "retain version"};
-	const int status = args_read(&args, &argc, argv);
-
-	if (status != ARGS_GO_ON)
-		return status;
-	printf("retain %s\n", retain_version());
-	return EXIT_OK;
 }
 
 /* A full disk behind a redirection must not look like success, whenever it was met. */

@@ -257,6 +257,40 @@ RETAIN_API int retain_learner_backup(
 	struct retain_learner *learner, const char *to, struct retain_err *err);
 
 /*
+ * Versions: named states of a learner in a folder, which never change. Any of them may answer in
+ * place of the learner, which goes on learning. `retain version` lists them.
+ *
+ * retain_learner_serve lets a version answer: retain_learner_predict and observe from then on.
+ * "live" is the learner itself, NULL what answered before. It is on disk when the call returns.
+ * retain_learner_serving fills in which one answers; 72 bytes are enough.
+ */
+RETAIN_API int retain_learner_make_version(
+	struct retain_learner *learner, const char *name, struct retain_err *err);
+RETAIN_API int retain_learner_serve(
+	struct retain_learner *learner, const char *name, struct retain_err *err);
+RETAIN_API int retain_learner_serving(
+	struct retain_learner *learner, char *name, size_t size, struct retain_err *err);
+
+struct retain_version {
+	char name[72];
+	char by[16];                 /* "hand", or "every": made by versions.every */
+	int64_t made;                /* seconds since 1970 */
+	int64_t samples, iterations; /* of the learner by then */
+	int64_t classes, inputs;     /* outputs of its net, numbers of an input */
+	int64_t bytes;               /* on disk */
+	double efficacy, recent;     /* accuracy of what was answered until then; NaN: unknown */
+	int64_t reserved[8];
+};
+
+/*
+ * A folder's versions, oldest first: fills in `room` of them at most, and how many there are. A
+ * learner may be open in the folder. A version that answers cannot be dropped (RETAIN_ERR_STATE).
+ */
+RETAIN_API int retain_versions(const char *folder, struct retain_version *versions, size_t room,
+	size_t *count, struct retain_err *err);
+RETAIN_API int retain_version_drop(const char *folder, const char *name, struct retain_err *err);
+
+/*
  * Close saves and releases the learner. If saving fails, a warning is raised and the
  * folder is left as after a crash; call retain_learner_save first to get an error
  * instead. Free releases it without saving.

@@ -13,6 +13,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pyretain")
 PARTS = (
     ("learner.py", "pyretain", ("Learner", "Step", "Shape", "Metrics")),
     ("model.py", "pyretain", ("Model",)),
+    ("versions.py", "pyretain", None),
     ("classifier.py", "pyretain", ("RetainClassifier",)),
     ("regressor.py", "pyretain", ("RetainRegressor",)),
     ("stream.py", "pyretain", ("RiverClassifier", "RiverRegressor")),

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 
-static const char HOLE[] = "{name}", MODELS[] = "/v2/models/";
+static const char HOLE[] = "{name}", VERSION[] = "{version}", MODELS[] = "/v2/models/";
 
 /* What is behind the name at the beginning of `path`; NULL: it begins with another word. */
 static const char *behind(const char *path, const char *name)
@@ -49,13 +49,42 @@ static const char *find_served(struct exchange *exchange, bool *named)
 	return path;
 }
 
+/* Whether a path is that of a route, where any word may stand for VERSION: that is copied. */
+static bool matches(const char *path, const char *rest, char version[VERSION_NAME + 1])
+{
+	const char *hole = strstr(path, VERSION);
+	const size_t before = hole ? (size_t)(hole - path) : 0;
+	const size_t size = hole && !strncmp(path, rest, before) ? strcspn(rest + before, "/") : 0;
+
+	if (!hole)
+		return !strcmp(path, rest);
+	if (!size || size > VERSION_NAME ||
+		strcmp(hole + sizeof(VERSION) - 1, rest + before + size))
+		return false;
+	memcpy(version, rest + before, size);
+	version[size] = '\0';
+	return true;
+}
+
 /* Whether the rest of a path is that of a route; `named`: after the name of a model. */
-static bool leads_to(const struct route *route, const char *rest, bool named)
+static bool leads_to(
+	struct exchange *exchange, const struct route *route, const char *rest, bool named)
 {
 	const char *hole = strstr(route->path, HOLE);
 
 	return named == (hole != NULL) &&
-	       !strcmp(hole ? hole + sizeof(HOLE) - 1 : route->path, rest);
+	       matches(hole ? hole + sizeof(HOLE) - 1 : route->path, rest, exchange->version);
+}
+
+/* Those of a path, which begin with this row: "GET, DELETE". */
+static const char *methods_of(const struct route *first, char out[64])
+{
+	size_t at = 0;
+
+	for (const struct route *route = first;
+		route->method && !strcmp(route->path, first->path) && at < 48; route++)
+		at += (size_t)snprintf(out + at, 64 - at, "%s%s", at ? ", " : "", route->method);
+	return out;
 }
 
 /* Pages have addresses relative to their own. */
@@ -71,6 +100,7 @@ static enum http_next find_route(struct exchange *exchange)
 	const bool any = !strcmp(request->method, "OPTIONS");
 	const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
 	const struct route *other = NULL;
+	char methods[64];
 	bool named;
 	const char *rest = find_served(exchange, &named);
 
@@ -79,9 +109,9 @@ static enum http_next find_route(struct exchange *exchange)
 	if (named && !exchange->served)
 		return http_refuse(request, 404, "no model of this name is served here");
 	for (const struct route *route = routes; route->method; route++) {
-		if (!leads_to(route, rest, named))
+		if (!leads_to(exchange, route, rest, named))
 			continue;
-		other = route;
+		other = other ? other : route;
 		if (strcmp(route->method, method) != 0 && !any)
 			continue;
 		exchange->preflight = any;
@@ -92,9 +122,8 @@ static enum http_next find_route(struct exchange *exchange)
 	if (!other)
 		return http_refuse(
 			request, 404, "there is nothing at this path; /openapi.json lists what is");
-	http_field(request, "Allow", "%s", other->method);
-	return http_refuse(
-		request, 405, "%s: only %s is for this path", request->method, other->method);
+	http_field(request, "Allow", "%s", methods_of(other, methods));
+	return http_refuse(request, 405, "%s: only %s is for this path", request->method, methods);
 }
 
 /*
@@ -105,11 +134,12 @@ static enum http_next say_options(struct exchange *exchange)
 {
 	struct http_request *request = exchange->request;
 	const bool reads = !strcmp(exchange->route->method, "GET");
+	char methods[64];
 
-	http_field(
-		request, "Allow", "%s%s, OPTIONS", exchange->route->method, reads ? ", HEAD" : "");
+	http_field(request, "Allow", "%s%s, OPTIONS", methods_of(exchange->route, methods),
+		reads ? ", HEAD" : "");
 	if (http_header(request, "Origin")) {
-		http_field(request, "Access-Control-Allow-Methods", "%s", exchange->route->method);
+		http_field(request, "Access-Control-Allow-Methods", "%s", methods);
 		http_field(request, "Access-Control-Allow-Headers",
 			"Authorization, Content-Type, Last-Event-ID, "
 			"Inference-Header-Content-Length");
@@ -258,12 +288,27 @@ static bool is_costly(const struct exchange *exchange)
 		       !strncasecmp(type, "image/", 6));
 }
 
+/* A version that is asked for may have to be read first, which is why such routes cost. */
+static enum http_next serve_route(struct exchange *exchange)
+{
+	struct err err = {0};
+	int code = 0;
+
+	if (!exchange->copy && *exchange->version && (exchange->route->flags & ROUTE_COPY))
+		code = desk_version(
+			exchange->served->desk, exchange->version, &exchange->copy, &err);
+	if (code)
+		return http_refuse(
+			exchange->request, code == ERR_INPUT ? 404 : 503, "%s", err.message);
+	return exchange->route->serve(exchange);
+}
+
 /* On one of the workers' threads. If it waits for somebody else, it may be gone by now. */
 static void work(struct work *of)
 {
 	struct exchange *exchange = (struct exchange *)of;
 
-	if (exchange->route->serve(exchange) == HTTP_WAIT)
+	if (serve_route(exchange) == HTTP_WAIT)
 		return;
 	exchange->done = true;
 	http_resume(exchange->request);
@@ -305,7 +350,8 @@ static enum http_next end(void *context, struct http_request *request)
 	if (exchange->done)
 		return finish(exchange);
 	request->length = exchange->received;
-	if (!exchange->copy && (exchange->route->flags & (ROUTE_MODEL | ROUTE_COPY)))
+	if (!exchange->copy && !*exchange->version &&
+		(exchange->route->flags & (ROUTE_MODEL | ROUTE_COPY)))
 		exchange->copy = desk_copy(exchange->served->desk);
 	if (exchange->serve->workers && is_costly(exchange)) {
 		exchange->away = true;
@@ -315,7 +361,7 @@ static enum http_next end(void *context, struct http_request *request)
 			work(&exchange->work);
 		return HTTP_WAIT;
 	}
-	next = exchange->route->serve(exchange);
+	next = serve_route(exchange);
 	return next == HTTP_DONE ? finish(exchange) : next;
 }
 

@@ -13,6 +13,7 @@
 #include "serve/meters.h"
 #include "serve/serve.h"
 #include "serve/http/workers.h"
+#include "session/versions/version.h"
 
 struct lines;
 
@@ -66,8 +67,10 @@ struct exchange {
 	int count;
 	size_t arrays; /* bytes of the three, and of the batch */
 	bool list;
-	char file[64]; /* in the folder, with weights for this request */
-	char *backup;  /* the requested folder */
+	char file[64];                  /* in the folder, with weights for this request */
+	char *backup;                   /* the requested folder */
+	char version[VERSION_NAME + 1]; /* that the path names; empty: none */
+	char making[VERSION_NAME + 1];  /* the name of one to be made */
 };
 
 enum route_flags {
@@ -84,11 +87,12 @@ enum route_flags {
 	ROUTE_EVENTS = 512,  /* the position to continue from */
 	ROUTE_TENSORS = 1024,
 	ROUTE_COSTS = 2048, /* always goes to the workers */
+	ROUTE_FROM = 4096,  /* ?from= */
 };
 
 /*
- * One row per route. {name} in a path is the name of a served item; any path may begin with
- * /NAME.
+ * One row per route; those of one path are neighbours. {name} in a path is the name of a served item,
+ * {version} that of a version; any path may begin with /NAME.
  */
 struct route {
 	const char *method, *path, *about;
@@ -137,6 +141,9 @@ enum http_next serve_predict(struct exchange *exchange), serve_label(struct exch
 	serve_infer(struct exchange *exchange), serve_dashboard(struct exchange *exchange),
 	serve_data(struct exchange *exchange), serve_state(struct exchange *exchange),
 	serve_pause(struct exchange *exchange), serve_resume(struct exchange *exchange),
-	serve_save(struct exchange *exchange), serve_backup(struct exchange *exchange);
+	serve_save(struct exchange *exchange), serve_backup(struct exchange *exchange),
+	serve_versions(struct exchange *exchange), serve_make_version(struct exchange *exchange),
+	serve_version(struct exchange *exchange), serve_drop_version(struct exchange *exchange),
+	serve_by_version(struct exchange *exchange), serve_rollback(struct exchange *exchange);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { METERS_ROUTES = 32, METERS_BUCKETS = 14 };
+enum { METERS_ROUTES = 48, METERS_BUCKETS = 14 };
 
 /* Upper limits of the buckets in seconds; the last bucket has none. */
 extern const double meters_ends[METERS_BUCKETS - 1];

@@ -42,6 +42,25 @@ const struct route routes[] = {
 		"Copies the folder as it is at this moment, below serve.backups, and answers with "
 		"the copy's name when it is whole.",
 		serve_backup, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Done"},
+	{"GET", "/v1/versions", "All versions, and which one answers.", serve_versions,
+		ROUTE_LEARNS | ROUTE_COSTS, NULL, JSON, NULL, "Versions"},
+	{"POST", "/v1/versions",
+		"Makes a version of the learner as it is: {\"name\": \"monday\"}. It never "
+		"changes.",
+		serve_make_version, ROUTE_CHANGES | ROUTE_LEARNS, JSON, JSON, "Name", "Version"},
+	{"GET", "/v1/versions/{version}",
+		"A version; with ?from=OTHER what has changed since that one.", serve_version,
+		ROUTE_LEARNS | ROUTE_COSTS | ROUTE_FROM, NULL, JSON, NULL, "Object"},
+	{"DELETE", "/v1/versions/{version}", "Drops a version that does not answer.",
+		serve_drop_version, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Done"},
+	{"POST", "/v1/versions/{version}/serve",
+		"Lets a version answer from now on, or the learner itself, which is called live. "
+		"The "
+		"learner goes on learning either way.",
+		serve_by_version, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Serving"},
+	{"POST", "/v1/rollback",
+		"Lets answer what answered before; if nothing else has, the newest version.",
+		serve_rollback, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Serving"},
 	{"GET", "/metrics", "For Prometheus.", serve_metrics, ROUTE_ALL, NULL,
 		"text/plain; version=0.0.4; charset=utf-8", NULL, "Text"},
 	{"GET", "/openapi.json", "This description.", serve_openapi, ROUTE_ALL, NULL, JSON, NULL,
@@ -62,6 +81,15 @@ const struct route routes[] = {
 		"Open Inference Protocol: probabilities and labels of a batch of inputs, in JSON "
 		"or binary tensors.",
 		serve_infer, ROUTE_COPY | ROUTE_TENSORS, JSON, JSON, "Object", "Object"},
+	{"GET", "/v2/models/{name}/versions/{version}", "Open Inference Protocol: a version.",
+		serve_model, ROUTE_COPY | ROUTE_COSTS, NULL, JSON, NULL, "Object"},
+	{"GET", "/v2/models/{name}/versions/{version}/ready",
+		"Open Inference Protocol: a version can answer.", serve_ready,
+		ROUTE_COPY | ROUTE_COSTS, NULL, JSON, NULL, "Object"},
+	{"POST", "/v2/models/{name}/versions/{version}/infer",
+		"Open Inference Protocol: the same by a version; live is the learner itself.",
+		serve_infer, ROUTE_COPY | ROUTE_TENSORS | ROUTE_COSTS, JSON, JSON, "Object",
+		"Object"},
 	{0},
 };
 

@@ -140,7 +140,8 @@ static int answer(struct retain_learner *learner, enum retain_question question,
 		serving_say(call, 0, 0, NULL);
 		return 0;
 	}
-	code = renew(learner, &serving, err);
+	serving = api_learner_version(learner);
+	code = serving ? 0 : renew(learner, &serving, err);
 	if (!code && copy_answers(serving, &wish, 1))
 		code = serving_predict(serving, wish, call, err);
 	else if (!code)
@@ -188,7 +189,9 @@ int retain_learner_predict_for(struct retain_learner *learner, enum retain_quest
 static void guess(const struct retain_learner *learner, const struct serving_call *call,
 	const float *logits, bool late, struct waiting_step *step)
 {
-	const int classes = learner->run->classes, known = learner_classes(learner->run->learner);
+	const struct copy *version = learner->session->keeper.serving;
+	const int classes = version ? copy_net(version)->classes : learner->run->classes;
+	const int known = version ? copy_known(version) : learner_classes(learner->run->learner);
 
 	for (size_t i = 0; i < call->count; i++) {
 		union target *best = step->guesses + i * TARGET_GUESS;
@@ -257,6 +260,7 @@ static int enlist(struct retain_learner *learner, const struct serving_call *cal
 	struct waiting_step *step, struct err *err)
 {
 	const int64_t most = options_int64(learner->options, "run.waiting_most");
+	struct copy *version;
 	float *logits = NULL;
 	bool late = false;
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
@@ -267,7 +271,10 @@ static int enlist(struct retain_learner *learner, const struct serving_call *cal
 		code = waiting_step_widen(step, learner->run->floats, err);
 	if (!code)
 		code = is_late(learner, step, &late, err);
-	if (!code)
+	version = learner->session->keeper.serving;
+	if (!code && version)
+		code = api_learner_ask_version(version, call, &logits, err);
+	else if (!code)
 		code = predict_here(learner, late ? LEARNER_NOW : LEARNER_NEXT, call, &logits, err);
 	if (!code) {
 		guess(learner, call, logits, late, step);

@@ -32,6 +32,7 @@ struct retain_learner {
 	pthread_mutex_t lock;         /* held briefly, to read or replace: */
 	struct serving_limits limits; /* the accepted shapes, */
 	struct copy *serving;         /* and the serving copy; NULL until the first prediction */
+	struct copy *version;         /* that answers; NULL: the learner itself */
 	atomic_bool stale;            /* the copy is outdated */
 	atomic_int training;          /* training calls in progress, which renew the copy */
 	uint64_t published;           /* learner_version of its weights */
@@ -48,6 +49,15 @@ void api_learner_leave(struct retain_learner *learner);
 /* The current limits, from any thread; the serving copy, to be returned by copy_free, or NULL. */
 struct serving_limits api_learner_limits(const struct retain_learner *learner);
 struct copy *api_learner_serving(struct retain_learner *learner);
+
+/*
+ * The version that answers: taken from the session, inside the gate; from any thread, for copy_free,
+ * NULL if the learner itself does; and what it says about the inputs of a call, for mem_free.
+ */
+void api_learner_turn_to(struct retain_learner *learner);
+struct copy *api_learner_version(struct retain_learner *learner);
+int api_learner_ask_version(
+	struct copy *version, const struct serving_call *call, float **logits, struct err *err);
 
 /* Updates the shape from the learner. Call inside the gate, or before other threads use it. */
 void api_learner_reshape(struct retain_learner *learner);

@@ -86,6 +86,7 @@ void api_learner_reshape(struct retain_learner *learner)
 /* Only calls inside the gate replace what predicts, so that here it needs no lock. */
 void api_learner_leave(struct retain_learner *learner)
 {
+	api_learner_turn_to(learner);
 	if (learner->serving)
 		atomic_store(&learner->stale,
 			learner_version(learner->run->learner) != learner->published);
@@ -143,6 +144,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 		return code;
 	made->run = &made->session->run;
 	api_learner_reshape(made);
+	api_learner_turn_to(made);
 	return waiting_begin(&made->waiting, folder, made->session->journal, err);
 }
 
@@ -252,6 +254,7 @@ void retain_learner_free(struct retain_learner *learner)
 		return;
 	}
 	copy_free(learner->serving);
+	copy_free(learner->version);
 	waiting_release(&learner->waiting);
 	program_close(learner->session);
 	options_free(learner->options);

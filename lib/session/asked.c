@@ -19,6 +19,7 @@
 #include "session/config/config.h"
 #include "schema/schema.h"
 #include "session/config/shape.h"
+#include "session/versions/version.h"
 
 enum { MICRO_BATCH = 32 };
 
@@ -58,15 +59,14 @@ static int shape_of(const struct asked *made, const char *folder, const struct w
 	struct learner_config *config, struct err *err)
 {
 	const struct net_spec *spec = net_spec(weights->net);
-	char *journal = path_join(folder, "journal");
+	struct version version = {0};
 	int code = 0;
 
 	*config = (struct learner_config){.classes = spec->classes};
-	if (!journal)
-		code = err_memory(err, "a path", strlen(folder));
-	else if (path_exists(journal))
+	if (path_has(folder, "version.json"))
+		code = version_read_at(&version, folder, "", err);
+	if (!code && (version.live || path_has(folder, "journal")))
 		code = shape_read(made->options, config, err);
-	mem_free(journal);
 	config->options = made->options;
 	config->channels = spec->channels;
 	config->height = spec->height;
@@ -201,8 +201,18 @@ int64_t asked_iteration(const struct asked *asked)
 	return now.iteration;
 }
 
-int asked_predict(struct asked *asked, int model, const float *inputs, int n, float *probabilities,
-	struct err *err)
+struct learner *asked_learner(struct asked *asked)
+{
+	return asked->learner;
+}
+
+int asked_known(const struct asked *asked)
+{
+	return asked->known;
+}
+
+int asked_answer(
+	struct asked *asked, int model, const float *inputs, int n, float *answers, struct err *err)
 {
 	int code;
 
@@ -210,13 +220,19 @@ int asked_predict(struct asked *asked, int model, const float *inputs, int n, fl
 		if (!isfinite(inputs[i]))
 			return err_set(err, ERR_INPUT, "number %zu of input %zu is %f",
 				i % asked->floats, i / asked->floats, (double)inputs[i]);
-	if (published_answers(asked->published, model)) {
-		code = published_predict(asked->published, model, inputs, n, probabilities, err);
-	} else {
-		pthread_mutex_lock(&asked->turn);
-		code = learner_predict(asked->learner, model, inputs, n, probabilities, err);
-		pthread_mutex_unlock(&asked->turn);
-	}
+	if (published_answers(asked->published, model))
+		return published_predict(asked->published, model, inputs, n, answers, err);
+	pthread_mutex_lock(&asked->turn);
+	code = learner_predict(asked->learner, model, inputs, n, answers, err);
+	pthread_mutex_unlock(&asked->turn);
+	return code;
+}
+
+int asked_predict(struct asked *asked, int model, const float *inputs, int n, float *probabilities,
+	struct err *err)
+{
+	const int code = asked_answer(asked, model, inputs, n, probabilities, err);
+
 	for (int i = 0; i < n && !code; i++) {
 		float *row = probabilities + (size_t)i * (size_t)asked->classes;
 

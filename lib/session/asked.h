@@ -28,6 +28,16 @@ bool asked_mixes(const struct asked *asked, int model);
 /* The iteration of the checkpoint. */
 int64_t asked_iteration(const struct asked *asked);
 
+/* The learner, for reading; lives as long. */
+struct learner *asked_learner(struct asked *asked);
+
+/* How many classes of model.safetensors are known. */
+int asked_known(const struct asked *asked);
+
+/* (n, classes) logits, or answers about numbers. Thread-safe, errors as below. */
+int asked_answer(struct asked *asked, int model, const float *inputs, int n, float *answers,
+	struct err *err);
+
 /*
  * (n, classes) probabilities, with the classes of model.safetensors. Thread-safe. NaN and
  * infinities are missing values, or ERR_INPUT if the learner does not scale its inputs.

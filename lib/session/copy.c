@@ -1,18 +1,23 @@
 /* The published weights of a learner or a model, and the names of their classes. */
 #include "session/copy.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "learn/parts/published.h"
+#include "session/asked.h"
 
 enum { MICRO_BATCH = 32 };
 
 struct copy {
 	atomic_int holders;
 	struct published *published; /* or */
-	struct predictor *fixed;     /* with its net */
+	struct predictor *fixed;     /* with its net, or */
+	struct asked *asked;         /* a learner that was loaded */
+	struct weights *weights;     /* of a folder; owned, others are borrowed */
 	const struct net *net;
 	double macs;
 	int known;
@@ -105,6 +110,43 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 	return done(copy, made, code);
 }
 
+/* What stands beside the net is asked, too, where there is such. */
+static int ask_folder(struct copy *made, const char *folder, const struct log *log, struct err *err)
+{
+	const struct weights *w = made->weights;
+	int code = asked_open(&made->asked, folder, log, err);
+
+	if (code || !made->asked)
+		return code;
+	made->net = w->net;
+	made->macs = net_macs(w->net);
+	made->known = asked_known(made->asked);
+	made->target = w->target;
+	return keep_names(made, w->class_names, err);
+}
+
+int copy_of_folder(struct copy **copy, const char *folder, const struct log *log, struct err *err)
+{
+	struct copy *made = copy_new(err), *plain = NULL;
+	char *path = path_join(folder, "model.safetensors");
+	int code = made && path ? weights_read(&made->weights, path, err)
+				: err_memory(err, "a path", strlen(folder));
+
+	if (!code)
+		code = ask_folder(made, folder, log, err);
+	if (!code && !made->asked) {
+		code = copy_of_weights(&plain, made->weights, err);
+		if (plain) {
+			plain->weights = made->weights;
+			made->weights = NULL;
+			copy_free(made);
+			made = plain;
+		}
+	}
+	mem_free(path);
+	return done(copy, made, code);
+}
+
 struct copy *copy_hold(struct copy *copy)
 {
 	if (copy)
@@ -121,6 +163,8 @@ void copy_free(struct copy *copy)
 	mem_free(copy->names);
 	predictor_free(copy->fixed);
 	published_free(copy->published);
+	asked_close(copy->asked);
+	weights_free(copy->weights);
 	mem_free(copy);
 }
 
@@ -204,9 +248,34 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 		return code;
 	}
 	for (int at = 0, alike; at < n && !code; at += alike) {
+		const int model = answers_wish_model(wishes[at]);
+		const float *from = inputs + (size_t)at * floats;
+		float *to = logits + (size_t)at * classes;
+
 		alike = copy_alike(wishes, at, n);
-		code = published_predict(copy->published, answers_wish_model(wishes[at]),
-			inputs + (size_t)at * floats, alike, logits + (size_t)at * classes, err);
+		code = copy->asked
+			       ? asked_answer(copy->asked, model, from, alike, to, err)
+			       : published_predict(copy->published, model, from, alike, to, err);
 	}
+	return code;
+}
+
+int copy_predict_wide(struct copy *copy, const struct answers_wish *wishes, const float *inputs,
+	size_t floats, int n, float *logits, struct err *err)
+{
+	const size_t own = copy_floats(copy);
+	float *cut = NULL;
+	int code = 0;
+
+	if (floats != own) {
+		cut = mem_new((size_t)n * own, sizeof(*cut));
+		if (!cut)
+			return err_memory(err, "inputs", (size_t)n * own * sizeof(*cut));
+		for (size_t i = 0; i < (size_t)n; i++)
+			for (size_t k = 0; k < own; k++)
+				cut[i * own + k] = k < floats ? inputs[i * floats + k] : NAN;
+	}
+	code = copy_predict(copy, wishes, cut ? cut : inputs, n, logits, err);
+	mem_free(cut);
 	return code;
 }

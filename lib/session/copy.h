@@ -23,6 +23,11 @@ struct copy;
  */
 int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
 int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
+/*
+ * A frozen learner: a folder's model.safetensors, and beside it what its checkpoint has. The folder
+ * is read and not needed afterwards.
+ */
+int copy_of_folder(struct copy **copy, const char *folder, const struct log *log, struct err *err);
 struct copy *copy_hold(struct copy *copy); /* returns it; accepts NULL */
 void copy_free(struct copy *copy);
 
@@ -43,6 +48,13 @@ const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
 bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n);
 int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
 	float *logits, struct err *err);
+
+/*
+ * The same for inputs of `floats` numbers each, where new fields came since the copy was made: those
+ * it does not know are left out.
+ */
+int copy_predict_wide(struct copy *copy, const struct answers_wish *wishes, const float *inputs,
+	size_t floats, int n, float *logits, struct err *err);
 
 /* How many queries from `at` on are for the same model. */
 int copy_alike(const struct answers_wish *wishes, int at, int n);

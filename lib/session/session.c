@@ -297,6 +297,8 @@ int session_begin(struct session *s, struct err *err)
 	if (!code)
 		code = session_catch_up(s, err);
 	if (!code)
+		code = keeper_begin(s, err);
+	if (!code)
 		code = open_again(s, err);
 	if (!code && s->journal && !run_stopping(&s->run))
 		code = session_take_up(s, err);
@@ -334,6 +336,8 @@ int session_idle(struct session *s, bool *more, struct err *err)
 	*more = s->idle_left > 0;
 	if (!session_learns(s))
 		return 0;
+	if (!code)
+		keeper_look(s);
 	return code ? code : run_save_when_due(&s->run, err);
 }
 

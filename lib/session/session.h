@@ -32,6 +32,7 @@
 
 #include "session/event.h"
 #include "session/run/run.h"
+#include "session/versions/keeper.h"
 #include "store/journal.h"
 
 /* The most inputs predicted and synced together. */
@@ -125,9 +126,10 @@ struct session {
 	float *pending;     /* two inputs not yet in the group: one may arrive during training */
 	bool training;      /* the watch's `between` is running */
 	struct session_step step;
-	bool more;      /* more events are at hand */
-	double settled; /* time of the last sync */
-	bool outside;   /* the failure was external: the learner is intact */
+	bool more;            /* more events are at hand */
+	struct keeper keeper; /* of versions */
+	double settled;       /* time of the last sync */
+	bool outside;         /* the failure was external: the learner is intact */
 	/* For a program's own calls. */
 	double epochs; /* run.step_epochs, in iterations per sample; 0: off */
 	double credit; /* unused allowance, in iterations */

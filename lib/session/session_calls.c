@@ -44,6 +44,7 @@ int session_reveal(struct session *s, const float *inputs, const union target *l
 	s->run.step++;
 	s->run.made = 0;
 	s->owed = true;
+	keeper_step(s);
 	s->credit += s->epochs * n;
 	/* Weights that are not finite make no row; the next iteration will say so. */
 	if (s->run.config.folder && s->run.step % s->config.every == 0)
@@ -90,6 +91,7 @@ int session_train(struct session *s, bool ordered, bool *back, struct err *err)
 	int code = run_iterate(&s->run, &why);
 
 	if (!code) {
+		keeper_look(s);
 		if (!ordered && s->run.budget > 0)
 			s->run.allowed += spent(s) - cost;
 		else if (ordered && s->left)

@@ -40,6 +40,7 @@ static void driver_state(struct run *run, struct state *state)
 	if (!old && !program)
 		state_double(state, "allowed", &s->run.allowed);
 	state_leave(state);
+	keeper_state(&s->keeper, state);
 	if (state_failed(state) || !state_reading(state))
 		return;
 	s->former = program;
@@ -81,6 +82,8 @@ int session_init(struct session *s, const struct run_config *run,
 {
 	pthread_mutex_init(&s->naming, NULL);
 	s->config = *config;
+	if (keeper_init(&s->keeper, run->options, err))
+		return ERR_INPUT;
 	return run_init(&s->run, config->driver ? config->driver : &session_driver, run, err);
 }
 
@@ -314,7 +317,9 @@ int session_make(struct session *s, struct err *err)
 		code = session_widen(s, schema_floats(s->run.schema), err);
 	if (!code && s->run.driver->made)
 		code = s->run.driver->made(&s->run, err);
-	return code ? code : run_begin(&s->run, err);
+	if (!code)
+		code = run_begin(&s->run, err);
+	return code ? code : keeper_open(s, err);
 }
 
 static void release_group(struct session_group *group)
@@ -343,6 +348,7 @@ static void release_step(struct session_step *step)
 
 void session_release(struct session *s)
 {
+	keeper_release(&s->keeper);
 	run_release(&s->run);
 	pthread_mutex_destroy(&s->naming);
 	release_group(&s->group);

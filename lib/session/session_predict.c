@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "target/class.h"
+#include "session/copy.h"
 #include "session/session_impl.h"
 
 /*
@@ -36,16 +37,20 @@ void session_answer_guess(const struct session *s, struct answer *answer, double
 /* Room for the logits of a group, of all classes that there are by now. */
 static int make_logits(struct session *s, struct err *err)
 {
-	const size_t count = (size_t)SESSION_GROUP * (size_t)s->run.classes;
+	const struct copy *serving = s->keeper.serving;
+	const int most = serving && copy_net(serving)->classes > s->run.classes
+				 ? copy_net(serving)->classes
+				 : s->run.classes;
+	const size_t count = (size_t)SESSION_GROUP * (size_t)most;
 	float *more;
 
-	if (s->logits_classes >= s->run.classes)
+	if (s->logits_classes >= most)
 		return 0;
 	more = mem_resize(s->logits, count, sizeof(*more));
 	if (!more)
 		return err_memory(err, "predictions", count * sizeof(*more));
 	s->logits = more;
-	s->logits_classes = s->run.classes;
+	s->logits_classes = most;
 	return 0;
 }
 
@@ -58,12 +63,19 @@ static bool in_turn(const struct session *s, int i)
 	return i < s->config.per_step && !journal_waits(s->journal, s->config.per_step - i);
 }
 
+/* Logits of an input. */
+static int stride(const struct session *s)
+{
+	return s->keeper.serving ? copy_net(s->keeper.serving)->classes : s->run.classes;
+}
+
 /* Before the first time step of a stream whose classes come there is no class to guess. */
 static void guess(struct session *s, int i)
 {
 	const struct session_group *group = &s->group;
-	const int known = learner_classes(s->run.learner);
-	const float *logits = s->logits + (size_t)i * (size_t)s->run.classes;
+	const struct copy *serving = s->keeper.serving;
+	const int known = serving ? copy_known(serving) : learner_classes(s->run.learner);
+	const float *logits = s->logits + (size_t)i * (size_t)stride(s);
 	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
 	struct answer answer = {.kind = ANSWER_PREDICTION,
 		.place = group->places[i],
@@ -95,6 +107,11 @@ static int predict_alike(struct session *s, int first, int n, struct err *err)
 	const int model = model_for(s, first);
 	int end = first + 1, code;
 
+	if (s->keeper.serving) {
+		code = copy_predict_wide(s->keeper.serving, group->wishes, group->inputs,
+			s->run.floats, n, s->logits, err);
+		return code ? code : n;
+	}
 	while (end < n && model_for(s, end) == model)
 		end++;
 	code = learner_predict(s->run.learner, model, group->inputs + (size_t)first * s->run.floats,

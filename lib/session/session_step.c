@@ -82,6 +82,8 @@ static int train(struct session *s, struct err *err)
 		if (whole) {
 			run_next_step(run);
 			s->idle_left = s->config.idle_most;
+			keeper_step(s);
+			keeper_look(s);
 		}
 		if (!code)
 			code = evaluate(s, whole, err);

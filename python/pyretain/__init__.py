@@ -23,6 +23,7 @@ from pyretain._core import (
 from pyretain._settings import SETTINGS, Setting, Settings
 from pyretain.learner import Learner, Metrics, Shape, Step
 from pyretain.model import Model
+from pyretain.versions import Version, drop_version, versions
 
 
 _ESTIMATORS = {  # what needs packages of others is loaded when it is asked for
@@ -60,4 +61,7 @@ __all__ = [
     "StateError",
     "Step",
     "StoppedError",
+    "Version",
+    "drop_version",
+    "versions",
 ]

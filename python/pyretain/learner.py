@@ -280,6 +280,24 @@ class Learner:
         """Copies the folder as it is now to a new folder, which any start opens."""
         check(lib.retain_learner_backup(self._alive(), os.fsencode(to), here.err))
 
+    def make_version(self, name: str) -> None:
+        """Keeps the learner as it is under a name, in its folder; ``pyretain.versions`` lists them."""
+        check(lib.retain_learner_make_version(self._alive(), name.encode(), here.err))
+
+    def serve(self, name: Optional[str] = "live") -> None:
+        """Lets a version answer, or the learner itself ("live"); None: what answered before.
+
+        The learner goes on learning, whatever answers.
+        """
+        check(lib.retain_learner_serve(self._alive(), NULL if name is None else name.encode(), here.err))
+
+    @property
+    def serving(self) -> str:
+        """Which version answers; "live" is the learner itself."""
+        name = ffi.new("char[72]")
+        check(lib.retain_learner_serving(self._alive(), name, 72, here.err))
+        return text(name)
+
     def close(self) -> None:
         """Saves and ends it. Calls that are under way in other threads end first."""
         self._it = None

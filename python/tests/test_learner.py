@@ -137,6 +137,39 @@ def test_a_backup_goes_on_to_the_same_bits(tmp_path, stream):
         Learner().backup(tmp_path / "none")
 
 
+def test_a_version_answers_and_the_learner_goes_on(tmp_path, stream):
+    with Learner(tmp_path / "run") as learner:
+        with pytest.raises(StateError, match="nothing was learned"):
+            learner.make_version("early")
+        for inputs, labels in stream(20):
+            learner.learn(inputs, labels)
+        expected = learner.predict_proba(inputs, "now")
+        learner.make_version("monday")
+        with pytest.raises(InputError, match="versions do not change"):
+            learner.make_version("monday")
+        for others, labels in stream(20, seed=2):
+            learner.learn(others, labels)
+        latest = learner.predict_proba(inputs, "now")
+        assert not np.array_equal(latest, expected)
+        learner.serve("monday")
+        assert learner.serving == "monday"
+        assert np.array_equal(learner.predict_proba(inputs, "now"), expected)
+        assert np.array_equal(learner.observe(inputs).labels, [learner.classes[k] for k in expected.argmax(axis=1)])
+        samples = learner.metrics().samples
+        with pytest.raises(StateError, match="answers, or would"):
+            pyretain.drop_version(tmp_path / "run", "monday")
+    with Learner(tmp_path / "run") as learner:  # opened again, the same answers
+        assert np.array_equal(learner.predict_proba(inputs, "now"), expected)
+        assert learner.metrics().samples == samples
+        learner.serve(None)
+        assert learner.serving == "live"
+        assert np.array_equal(learner.predict_proba(inputs, "now"), latest)
+    (version,) = pyretain.versions(tmp_path / "run")
+    assert version.name == "monday" and version.samples < samples and version.by == "hand"
+    pyretain.drop_version(tmp_path / "run", "monday")
+    assert pyretain.versions(tmp_path / "run") == []
+
+
 def late_row(i):
     """The label is the field ``coupon``, which the first row lacks."""
     return {"a": (i * 7 % 11) / 5, **({"coupon": float(i // 3 % 2)} if i else {})}

@@ -110,6 +110,9 @@ static void null_is_refused(void **state)
 static void null_is_refused_by_learners(void **state)
 {
 	struct retain_learner *other = learner;
+	struct retain_version version;
+	char name[72];
+	size_t there;
 
 	(void)state;
 	NO("learner", retain_learner_open(NULL, config, "x", &err));
@@ -119,6 +122,16 @@ static void null_is_refused_by_learners(void **state)
 	NO("learner", retain_learner_save(NULL, &err));
 	NO("learner", retain_learner_backup(NULL, "x", &err));
 	NO("to", retain_learner_backup(learner, NULL, &err));
+	NO("learner", retain_learner_make_version(NULL, "x", &err));
+	NO("name", retain_learner_make_version(learner, NULL, &err));
+	NO("learner", retain_learner_serve(NULL, "x", &err));
+	NO("learner", retain_learner_serving(NULL, name, sizeof(name), &err));
+	NO("name", retain_learner_serving(learner, NULL, 0, &err));
+	NO("folder", retain_versions(NULL, &version, 1, &there, &err));
+	NO("versions", retain_versions("x", NULL, 1, &there, &err));
+	NO("count", retain_versions("x", &version, 1, NULL, &err));
+	NO("folder", retain_version_drop(NULL, "x", &err));
+	NO("name", retain_version_drop("x", NULL, &err));
 	NO("learner", retain_learner_encode(NULL, "{}", 2, NOTHING, &err));
 	NO("row", retain_learner_encode(learner, NULL, 2, NOTHING, &err));
 	NO("learner", retain_learner_pack(NULL, "x", &err));
@@ -387,8 +400,13 @@ static void numbers_may_be_missing(void **state)
 /* Every function, in a process that did not make the learner. */
 static void refuse_in_child(struct retain_learner *theirs)
 {
+	char name[72];
+
 	CHILD(retain_learner_save(theirs, &err));
 	CHILD(retain_learner_backup(theirs, in_folder("x"), &err));
+	CHILD(retain_learner_make_version(theirs, "x", &err));
+	CHILD(retain_learner_serve(theirs, "x", &err));
+	CHILD(retain_learner_serving(theirs, name, sizeof(name), &err));
 	CHILD(retain_learner_encode(theirs, "{}", 2, NOTHING, &err));
 	CHILD(retain_learner_encode_known(theirs, "{}", 2, step.inputs[0], DIM, &err));
 	CHILD(retain_learner_pack(theirs, in_folder("x"), &err));

@@ -212,7 +212,7 @@ static struct job *next_jobs(struct desk *desk, bool wait, bool *ending)
 
 	pthread_mutex_lock(&desk->lock);
 	while (wait && !desk->inputs.first && (!desk->others.first || desk->paused) &&
-		!desk->ending && !desk->saves.first)
+		!desk->ending && !desk->acts.first)
 		if (os_condition_wait(&desk->some, &desk->lock, until - clock_now()))
 			break;
 	if (desk->others.first && (!desk->paused || desk->ending)) {
@@ -235,22 +235,25 @@ static void finish_all(struct desk *desk, struct job *jobs, int code, const stru
 	}
 }
 
-/* Between time steps alone: a checkpoint holds whole ones. Those that wait share it. */
-static void save(struct desk *desk)
+/* Between time steps alone: what is saved then holds whole ones. */
+static void act(struct desk *desk)
 {
-	struct job *jobs;
-	struct err why = {0};
-	int code;
+	struct job *jobs, *next;
 
 	pthread_mutex_lock(&desk->lock);
-	jobs = list_take(&desk->saves);
+	jobs = list_take(&desk->acts);
 	pthread_mutex_unlock(&desk->lock);
-	if (!jobs)
-		return;
-	code = live_learns(desk->live)
-		       ? checkpoint_save(&desk->live->session.run, &why)
-		       : err_set(&why, ERR_STATE, "there is no learner yet, so nothing to save");
-	finish_all(desk, jobs, code, &why);
+	for (; jobs; jobs = next) {
+		struct err why = {0};
+		int code;
+
+		next = jobs->next;
+		code = live_learns(desk->live)
+			       ? jobs->act(jobs, &desk->live->session, &why)
+			       : err_set(&why, ERR_STATE, "there is no learner yet");
+		desk_turn_to(desk);
+		finish(desk, jobs, code, &why);
+	}
 }
 
 static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
@@ -269,7 +272,8 @@ static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
 		*more = false;
 		code = paused ? 0 : session_idle(&desk->live->session, more, err);
 	}
-	save(desk);
+	act(desk);
+	desk_turn_to(desk);
 	desk_publish_when_due(desk);
 	desk_look_when_due(desk);
 	if (!code && desk->failure.code)
@@ -287,7 +291,7 @@ void desk_give_up(struct desk *desk, int code, const struct err *why)
 		desk->failure = *why;
 	lists[1] = list_take(&desk->inputs);
 	lists[2] = list_take(&desk->others);
-	lists[3] = list_take(&desk->saves);
+	lists[3] = list_take(&desk->acts);
 	pthread_mutex_unlock(&desk->lock);
 	desk->open = NULL;
 	for (int i = 0; i < 4; i++)
@@ -331,8 +335,8 @@ bool desk_reserve(struct desk *desk, bool must)
 
 static struct list *list_for(struct desk *desk, const struct job *job)
 {
-	if (job->save)
-		return &desk->saves;
+	if (job->act)
+		return &desk->acts;
 	return job->inputs || job->weights || job->kind == LIVE_INPUTS ? &desk->inputs
 								       : &desk->others;
 }

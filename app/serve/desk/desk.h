@@ -39,8 +39,9 @@ struct job {
 	float *logits;       /* the result, for mem_free, */
 	struct copy *copy;   /* and the copy with the classes, for copy_free */
 	const char *weights; /* or a file in the folder to write the weights to */
-	bool save;           /* or a checkpoint */
-	bool patient;        /* may wait while the desk is paused; otherwise it fails then */
+	/* Or something to be done to the learner between two time steps, by its thread. */
+	int (*act)(struct job *job, struct session *session, struct err *err);
+	bool patient; /* may wait while the desk is paused; otherwise it fails then */
 	/* Called on the learner's thread; afterwards the desk no longer refers to the job. */
 	void (*done)(struct job *job);
 	void *context;
@@ -67,7 +68,8 @@ struct desk_status {
 	int64_t fields_ignored;         /* ... values of ignored fields */
 	int64_t journal_bytes;
 	int queue, queue_most;
-	uint64_t jobs, syncs; /* done; and the syncs they shared */
+	uint64_t jobs, syncs;           /* done; and the syncs they shared */
+	char serving[VERSION_NAME + 1]; /* the version that answers */
 	char failure[512];
 };
 
@@ -106,6 +108,13 @@ struct copy *desk_copy(struct desk *desk);
 bool desk_has_copy(struct desk *desk);
 int desk_read(struct desk *desk, const struct copy *copy, const struct feed_line *line,
 	const char *where, struct event *event, float *input, struct err *err);
+
+/*
+ * The copy that answers for a version, for copy_free: `live` is the learner itself, others are read
+ * from the folder, and the latest few are kept. ERR_INPUT: there is no such version. It may take as
+ * long as opening a learner.
+ */
+int desk_version(struct desk *desk, const char *name, struct copy **copy, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* the default */
 bool desk_grows(const struct desk *desk);               /* classes may grow */

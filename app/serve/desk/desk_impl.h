@@ -8,6 +8,8 @@
 #include "live/live_impl.h"
 #include "serve/desk/desk.h"
 
+enum { DESK_VERSIONS = 4 };
+
 struct list {
 	struct job *first, **end;
 };
@@ -23,14 +25,20 @@ struct desk {
 
 	pthread_mutex_t lock; /* protects everything up to the copy */
 	pthread_cond_t some;
-	struct list inputs, others, saves;
+	struct list inputs, others, acts;
 	int reserved, room;
 	bool begun, ending, ended, paused;
 	bool resumed; /* from a checkpoint, whose weights the copy had initially */
 	struct err failure;
 	struct desk_status status;
-	struct copy *copy; /* NULL: the input shape is not known yet */
-	double status_due; /* from here on owned by the learner's thread */
+	struct copy *copy;    /* NULL: the input shape is not known yet */
+	struct copy *serving; /* of the version that answers; NULL: the learner does */
+	char serving_name[VERSION_NAME + 1];
+	struct {
+		char name[VERSION_NAME + 1];
+		struct copy *copy;
+	} versions[DESK_VERSIONS]; /* asked for lately, the latest first */
+	double status_due;         /* from here on owned by the learner's thread */
 	uint64_t published;
 	double publish_due;
 
@@ -54,6 +62,9 @@ void desk_look_when_due(struct desk *desk);
 /* Renews the copy, if the learner has changed and it is due; at once if classes were added. */
 int desk_publish(struct desk *desk, struct err *err);
 void desk_publish_when_due(struct desk *desk);
+
+/* Lets the version that the session has as serving answer, too. */
+void desk_turn_to(struct desk *desk);
 
 /* Counts warnings and turns them into events before passing them on. */
 void desk_on_log(void *context, enum log_level level, const char *message);

@@ -1,5 +1,7 @@
 /* Opening and closing a desk, and its thread-safe queries. */
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,9 +35,78 @@ struct copy *desk_copy(struct desk *desk)
 	struct copy *copy;
 
 	pthread_mutex_lock(&desk->lock);
-	copy = copy_hold(desk->copy);
+	copy = copy_hold(desk->serving ? desk->serving : desk->copy);
 	pthread_mutex_unlock(&desk->lock);
 	return copy;
+}
+
+void desk_turn_to(struct desk *desk)
+{
+	const struct keeper *keeper = &desk->live->session.keeper;
+	struct copy *former = desk->serving;
+
+	if (former == keeper->serving)
+		return;
+	pthread_mutex_lock(&desk->lock);
+	desk->serving = copy_hold(keeper->serving);
+	snprintf(desk->serving_name, sizeof(desk->serving_name), "%s", keeper->champion.now);
+	pthread_mutex_unlock(&desk->lock);
+	copy_free(former);
+}
+
+/* What is there without reading files; takes over `read`, which becomes the latest. */
+static struct copy *find_version(struct desk *desk, const char *name, struct copy *read)
+{
+	struct copy *found = NULL, *last = NULL;
+	int at = 0;
+
+	pthread_mutex_lock(&desk->lock);
+	if (!strcmp(name, VERSION_LIVE))
+		found = copy_hold(desk->copy);
+	else if (desk->serving && !strcmp(name, desk->serving_name))
+		found = copy_hold(desk->serving);
+	for (; !found && at < DESK_VERSIONS; at++)
+		if (desk->versions[at].copy && !strcmp(name, desk->versions[at].name))
+			found = copy_hold(desk->versions[at].copy);
+	if (!found && read) {
+		last = desk->versions[DESK_VERSIONS - 1].copy;
+		memmove(&desk->versions[1], &desk->versions[0],
+			(DESK_VERSIONS - 1) * sizeof(*desk->versions));
+		snprintf(desk->versions[0].name, sizeof(desk->versions[0].name), "%s", name);
+		desk->versions[0].copy = copy_hold(read);
+		found = copy_hold(read);
+	}
+	pthread_mutex_unlock(&desk->lock);
+	copy_free(last);
+	copy_free(read);
+	return found;
+}
+
+int desk_version(struct desk *desk, const char *name, struct copy **copy, struct err *err)
+{
+	const struct log quiet = {0};
+	struct version version;
+	struct copy *read = NULL;
+	char *path;
+	int code = 0;
+
+	*copy = NULL;
+	if (strcmp(name, VERSION_LIVE) != 0) {
+		if (!desk->live)
+			return err_set(err, ERR_INPUT, "a fixed model has no version %s", name);
+		code = version_read(&version, desk->config.folder, name, err);
+	}
+	if (!code)
+		*copy = find_version(desk, name, NULL);
+	if (code || *copy || !strcmp(name, VERSION_LIVE))
+		return code;
+	path = version_path(desk->config.folder, name);
+	code = path ? copy_of_folder(&read, path, &quiet, err)
+		    : err_memory(err, "a path", strlen(desk->config.folder));
+	mem_free(path);
+	if (!code)
+		*copy = find_version(desk, name, read);
+	return code;
 }
 
 bool desk_has_copy(struct desk *desk)
@@ -97,7 +168,7 @@ static struct desk *desk_new(struct err *err)
 	made->file = -1;
 	list_init(&made->inputs);
 	list_init(&made->others);
-	list_init(&made->saves);
+	list_init(&made->acts);
 	pthread_mutex_init(&made->lock, NULL);
 	os_condition_init(&made->some);
 	return made;
@@ -150,6 +221,8 @@ int desk_open(struct desk **desk, const struct run_config *config, int queue, st
 	/* Questions that come before the learner is where it was get its last checkpoint's answers. */
 	if (!code)
 		code = desk_publish(made, err);
+	if (!code)
+		desk_turn_to(made);
 	made->resumed = !code && live_learns(made->live) && made->live->session.run.step > 0;
 	if (code)
 		desk_close(made);
@@ -206,6 +279,9 @@ void desk_close(struct desk *desk)
 	if (!desk)
 		return;
 	copy_free(desk->copy);
+	copy_free(desk->serving);
+	for (int i = 0; i < DESK_VERSIONS; i++)
+		copy_free(desk->versions[i].copy);
 	live_close(desk->live);
 	weights_free(desk->weights);
 	schema_free(desk->schema);

@@ -220,6 +220,8 @@ void desk_status(struct desk *desk, struct desk_status *status)
 		status->state = desk->paused                         ? DESK_PAUSED
 				: desk->live && !desk->status.learns ? DESK_WAITS
 								     : DESK_LEARNS;
+	snprintf(status->serving, sizeof(status->serving), "%s",
+		desk->serving ? desk->serving_name : VERSION_LIVE);
 	snprintf(status->failure, sizeof(status->failure), "%s", desk->failure.message);
 	pthread_mutex_unlock(&desk->lock);
 }

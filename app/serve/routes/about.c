@@ -168,10 +168,15 @@ enum http_next serve_backup(struct exchange *exchange)
 	return next;
 }
 
+static int save(struct job *job, struct session *session, struct err *err)
+{
+	return checkpoint_save(&session->run, err);
+}
+
 enum http_next serve_save(struct exchange *exchange)
 {
 	if (exchange->asked)
 		return exchange->job.code ? exchange_failed(exchange) : say_done(exchange, "save");
-	exchange->job.save = true;
+	exchange->job.act = save;
 	return exchange_put(exchange, false);
 }

@@ -287,6 +287,7 @@ enum http_next serve_state(struct exchange *exchange)
 	if (desk && desk_learns(desk)) {
 		desk_status(desk, &status);
 		jwriter_text(&json, "state", states[status.state]);
+		jwriter_text(&json, "serving", status.serving);
 		if (*status.failure)
 			jwriter_text(&json, "failure", status.failure);
 		for (int i = 0; i < NUMBERS; i++)

@@ -2,6 +2,7 @@
  * GET /openapi.json: the table of routes as OpenAPI 3.1. If several learners are served, paths
  * for one of them begin with its name.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "base/json_write.h"
 #include "serve/exchange.h"
 
-static const char HOLE[] = "{name}", JSON_TYPE[] = "application/json";
+static const char HOLE[] = "{name}", VERSION[] = "{version}", JSON_TYPE[] = "application/json";
 
 /* What bodies look like, by the names that routes use. */
 static const struct shape {
@@ -68,6 +69,24 @@ static const struct shape {
 	{"Done", "{\"type\": \"object\", \"required\": [\"done\"], \"properties\": {\"done\": "
 		 "{\"type\": "
 		 "\"string\"}}}"},
+	{"Name", "{\"type\": \"object\", \"required\": [\"name\"], \"properties\": {\"name\": "
+		 "{\"type\": \"string\", \"pattern\": \"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$\"}}}"},
+	{"Version", "{\"type\": \"object\", \"required\": [\"name\", \"made\", \"samples\"], "
+		    "\"properties\": {\"name\": {\"type\": \"string\"}, \"made\": {\"type\": "
+		    "\"string\", \"format\": \"date-time\"}, \"by\": {\"type\": \"string\"}, "
+		    "\"samples\": {\"type\": \"integer\"}, \"iteration\": {\"type\": \"integer\"}, "
+		    "\"classes\": {\"type\": \"integer\"}, \"inputs\": {\"type\": \"integer\"}, "
+		    "\"le\": {\"type\": [\"number\", \"null\"]}, \"recent\": {\"type\": "
+		    "[\"number\", \"null\"]}, \"bytes\": {\"type\": \"integer\"}}}"},
+	{"Serving", "{\"type\": \"object\", \"required\": [\"serving\", \"before\"], "
+		    "\"properties\": {\"serving\": {\"type\": \"string\"}, \"why\": {\"type\": "
+		    "\"string\"}, \"since\": {\"type\": \"integer\"}, \"change\": {\"type\": "
+		    "\"integer\"}, \"before\": {\"type\": \"array\", \"items\": {\"type\": "
+		    "\"string\"}}}}"},
+	{"Versions", "{\"allOf\": [{\"$ref\": \"#/components/schemas/Serving\"}, {\"type\": "
+		     "\"object\", \"required\": [\"versions\"], \"properties\": {\"versions\": "
+		     "{\"type\": \"array\", \"items\": {\"$ref\": "
+		     "\"#/components/schemas/Version\"}}}}]}"},
 	{"Object", "{\"type\": \"object\"}"},
 	{"Text", "{\"type\": \"string\"}"},
 };
@@ -83,6 +102,7 @@ static const struct parameter {
 		"{\"type\": \"string\", \"enum\": [\"now\", \"ever\"]}"},
 	{ROUTE_PICTURE, "id", "query", "of a picture that is kept for its label",
 		"{\"type\": \"string\"}"},
+	{ROUTE_FROM, "from", "query", "the version to compare with", "{\"type\": \"string\"}"},
 	{ROUTE_EVENTS, "from", "query", "an event's id to go on behind; 0: all there are",
 		"{\"type\": \"string\"}"},
 	{ROUTE_EVENTS, "Last-Event-ID", "header", "the same, as browsers say it",
@@ -93,7 +113,7 @@ static const struct parameter {
 };
 
 /* Why a request may be refused, and by which routes. */
-enum whose { ANY, GUARDED, ASKING, ABSENT };
+enum whose { ANY, GUARDED, ASKING, ABSENT, VERSIONS };
 static const struct status {
 	const char *code, *about;
 	enum whose whose;
@@ -104,6 +124,8 @@ static const struct status {
 	{"403", "the token may only read; or a page of another origin asks", ANY, false},
 	{"404", "there is no such model, or nothing learns here", ABSENT, false},
 	{"408", "it did not arrive in the time it has", ANY, false},
+	{"409", "the name is taken, the version is in use, or there is none to go back to",
+		VERSIONS, false},
 	{"413", "it has more bytes than serve.body, or needs more than serve.memory", ANY, false},
 	{"415", "its body is packed (Content-Encoding)", ASKING, false},
 	{"421", "the Host is not ours", ANY, false},
@@ -125,6 +147,8 @@ static bool may_say(const struct route *route, enum whose whose)
 		return route->takes;
 	case ABSENT:
 		return (route->flags & needs) || strstr(route->path, HOLE);
+	case VERSIONS:
+		return strstr(route->path, "/version") || strstr(route->path, "/rollback");
 	default:
 		return true;
 	}
@@ -169,6 +193,10 @@ static void say_parameters(
 		say_name(json, serve, "learner");
 	if (strstr(route->path, HOLE))
 		say_name(json, serve, "name");
+	if (strstr(route->path, VERSION))
+		jwriter_raw(json, NULL,
+			"{\"name\": \"version\", \"in\": \"path\", \"required\": true, "
+			"\"schema\": {\"type\": \"string\"}}");
 	for (int i = 0; i < COUNT_OF(params); i++) {
 		if (!(route->flags & params[i].flag))
 			continue;
@@ -229,11 +257,14 @@ static void say_route(struct jwriter *json, const struct serve *serve, const str
 {
 	const bool named = serve->config.count > 1 && !(route->flags & ROUTE_ALL) &&
 			   !strstr(route->path, HOLE);
-	char path[128];
+	char path[128], method[16] = "";
 
 	snprintf(path, sizeof(path), "%s%s", named ? "/{learner}" : "", route->path);
-	jwriter_table(json, path);
-	jwriter_table(json, strcmp(route->method, "GET") ? "post" : "get");
+	if (route == routes || strcmp(route[-1].path, route->path) != 0)
+		jwriter_table(json, path);
+	for (size_t i = 0; i < sizeof(method) && (method[i] = route->method[i]); i++)
+		method[i] = (char)tolower(method[i]);
+	jwriter_table(json, method);
 	jwriter_text(json, "summary", route->about);
 	say_parameters(json, serve, route, named);
 	if (route->flags & ROUTE_OPEN)
@@ -242,7 +273,8 @@ static void say_route(struct jwriter *json, const struct serve *serve, const str
 		say_body(json, route);
 	say_responses(json, route);
 	jwriter_end(json);
-	jwriter_end(json);
+	if (!route[1].method || strcmp(route[1].path, route->path) != 0)
+		jwriter_end(json);
 }
 
 static void say_components(struct jwriter *json, const struct serve *serve)

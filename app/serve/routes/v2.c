@@ -86,15 +86,30 @@ void v2_say_tensor(struct jwriter *json, const char *name, const char *type, con
 	jwriter_end(json);
 }
 
+/* A fixed model has one; of a learner there is itself as it learns, and those that were made. */
+static void say_versions(struct jwriter *json, const struct exchange *exchange)
+{
+	struct desk *desk = exchange->served->desk;
+	struct version *list = NULL;
+	int count = 0;
+
+	jwriter_list(json, "versions");
+	jwriter_text(json, NULL, VERSION_LIVE);
+	if (desk_learns(desk))
+		version_list(&list, &count, desk_config(desk)->folder, NULL);
+	for (int i = 0; i < count; i++)
+		jwriter_text(json, NULL, list[i].name);
+	jwriter_end(json);
+	mem_free(list);
+}
+
 enum http_next serve_model(struct exchange *exchange)
 {
 	struct jwriter json = {.out = &exchange->request->answer.body};
 
 	jwriter_table(&json, NULL);
 	jwriter_text(&json, "name", exchange->served->item.name);
-	jwriter_list(&json, "versions");
-	jwriter_text(&json, NULL, "1");
-	jwriter_end(&json);
+	say_versions(&json, exchange);
 	jwriter_text(&json, "platform", "retain");
 	v2_say_inputs(&json, exchange);
 	v2_say_output_tensors(&json, exchange);

@@ -22,33 +22,6 @@
 
 enum { KEPT = 2, PATH_MOST = 4096 };
 
-int checkpoint_interval(
-	struct checkpoint_interval *interval, const char *words, const char *where, struct err *err)
-{
-	static const struct {
-		const char *unit;
-		double seconds; /* 0: time steps */
-	} units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"steps", 0}, {"step", 0}};
-	char *unit;
-	const double number = strtod(words, &unit);
-
-	*interval = (struct checkpoint_interval){0};
-	if (!strcmp(words, "never"))
-		return 0;
-	unit += strspn(unit, " ");
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(unit, units[i].unit) || !(number > 0) || number > 1e9)
-			continue;
-		interval->seconds = number * units[i].seconds;
-		interval->steps = units[i].seconds > 0 ? 0 : (int64_t)ceil(number);
-		return 0;
-	}
-	return err_set(err, ERR_INPUT,
-		"%s = %s: must be a time, as 90s, 10m or 2h, a number of steps, as 500 steps, or "
-		"never",
-		where, words);
-}
-
 static void config_state(struct run *run, struct state *state)
 {
 	struct text now = {0};

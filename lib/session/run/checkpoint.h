@@ -23,16 +23,6 @@
 
 struct run;
 
-/* The interval, in time steps or in seconds; the other one is 0. */
-struct checkpoint_interval {
-	int64_t steps;
-	double seconds;
-};
-
-/* Parses "500 steps", "90s", "10m", "2h" or "never"; `where` names the key in messages. */
-int checkpoint_interval(struct checkpoint_interval *interval, const char *words, const char *where,
-	struct err *err);
-
 /*
  * A failure leaves the older checkpoints intact. A diverged run is refused (ERR_STATE), to keep
  * the good checkpoints.

@@ -20,8 +20,8 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 {
 	const struct options *o = config->options;
 	const char *objective = options_text(o, "replay.objective");
-	const int code = checkpoint_interval(&run->interval,
-		options_text(o, "run.checkpoint_every"), "run.checkpoint_every", err);
+	const int code = interval_parse(&run->interval, options_text(o, "run.checkpoint_every"),
+		"step", "run.checkpoint_every", err);
 
 	run->config = *config;
 	run->driver = driver;
@@ -101,7 +101,7 @@ static void save_mixture(struct run *run)
 	struct err why = {0};
 
 	if (!learner_mixes(run->learner, LEARNER_NOW) ||
-		!(run->interval.steps || run->interval.seconds > 0))
+		!(run->interval.count || run->interval.seconds > 0))
 		return;
 	if (checkpoint_save(run, &why))
 		log_write(&run->config.log, LOG_WARN, "%s; what was learned beside the net is lost",

@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/interval.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -171,10 +172,10 @@ struct run {
 	double seconds_before; /* time spent by earlier processes */
 	double train_seconds;
 
-	struct checkpoint_interval interval;
-	double saved_at;   /* when the last checkpoint was made, by clock_now */
-	int save_failures; /* in a row */
-	int rollbacks;     /* since the last due checkpoint */
+	struct interval interval; /* of checkpoints, in time steps */
+	double saved_at;          /* when the last checkpoint was made, by clock_now */
+	int save_failures;        /* in a row */
+	int rollbacks;            /* since the last due checkpoint */
 
 	int lock; /* descriptor; -1: none */
 	struct metrics_file *metrics;

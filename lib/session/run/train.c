@@ -77,11 +77,11 @@ static int save(struct run *run, struct err *err)
 /* Steps are counted from the stream's start, so that stops in between move no checkpoint. */
 int run_save_when_due(struct run *run, struct err *err)
 {
-	const struct checkpoint_interval *interval = &run->interval;
+	const struct interval *interval = &run->interval;
 
 	if (!run->config.folder)
 		return 0;
-	if (interval->steps && run->step && run->step % interval->steps == 0 && run->made == 1)
+	if (interval->count && run->step && run->step % interval->count == 0 && run->made == 1)
 		return save(run, err);
 	if (interval->seconds > 0 && clock_now() - run->saved_at >= interval->seconds)
 		return save(run, err);

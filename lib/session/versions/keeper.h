@@ -1,0 +1,62 @@
+/*
+ * What a session does about versions: makes those that are due (versions.every), drops old ones
+ * (versions.keep), and answers by the one that serves. Other processes ask through the folder:
+ *
+ *	versions/serving.json  which one serves (champion.h)
+ *	versions/.wish-NAME    a version to be made; removed once it is made, or cannot be
+ *
+ * The session looks there several times a second, when it idles and after time steps. All calls
+ * are the session's thread's.
+ */
+#ifndef RETAIN_SESSION_VERSIONS_KEEPER_H
+#define RETAIN_SESSION_VERSIONS_KEEPER_H
+
+#include "base/interval.h"
+#include "base/options.h"
+#include "base/state.h"
+#include "session/versions/champion.h"
+
+struct copy;
+struct session;
+
+struct keeper {
+	struct interval every; /* in samples, or seconds */
+	int keep;
+	struct champion champion;
+	struct copy *serving; /* NULL: the learner itself answers */
+	int64_t told;         /* the last change of the champion that is an event */
+	int64_t made_at;      /* samples at the last automatic version, */
+	int64_t made_when;    /* ... and when it was made */
+	double look_due;
+};
+
+int keeper_init(struct keeper *keeper, const struct options *options, struct err *err);
+void keeper_release(struct keeper *keeper);
+
+/* When the session has its learner, and when it has caught up with its journal. */
+int keeper_open(struct session *session, struct err *err);
+int keeper_begin(struct session *session, struct err *err);
+void keeper_state(struct keeper *keeper, struct state *state);
+
+/* After a time step, and whenever there is time. What fails is a warning. */
+void keeper_step(struct session *session);
+void keeper_look(struct session *session);
+
+/*
+ * Makes a version now; lets one serve, NULL: goes back to what served before. When they return, the
+ * change is on disk, in force, and an event.
+ */
+int keeper_make(struct session *session, const char *name, struct version *made, struct err *err);
+int keeper_serve(struct session *session, const char *name, const char *why, struct err *err);
+
+/* Whether a process works in the folder. */
+bool keeper_at_work(const char *folder);
+
+/*
+ * For another process: asks the one that works in the folder to make a version, and waits for it
+ * for so many seconds.
+ */
+int keeper_ask(const char *folder, const char *name, double seconds, struct version *made,
+	struct err *err);
+
+#endif

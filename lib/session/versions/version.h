@@ -1,0 +1,84 @@
+/*
+ * Versions: named states of a learner that never change, in a run's folder. Each is a folder that
+ * is read like a run's:
+ *
+ *	versions/NAME/version.json       what it is, and where in the stream it was made
+ *	versions/NAME/config.ini         the learner's config
+ *	versions/NAME/model.safetensors  the net that answers, input schema, scale, class names
+ *	versions/NAME/checkpoint/        the learner alone: mixture, averages, what answers beside the net
+ *	versions/serving.json            which one answers, and what answered before (champion.h)
+ *
+ * A version is written as versions/.NAME.part and renamed, so one that has its name is complete.
+ * The copies are plain: docs/results/reliability.md has what alternatives would save.
+ *
+ * The learner itself has a name, too: `live`.
+ */
+#ifndef RETAIN_SESSION_VERSIONS_VERSION_H
+#define RETAIN_SESSION_VERSIONS_VERSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json_write.h"
+
+struct run;
+
+enum { VERSION_NAME = 64, VERSION_BY = 16 };
+#define VERSION_LIVE "live"
+
+struct version {
+	char name[VERSION_NAME + 1];
+	char by[VERSION_BY];        /* hand, every (versions.every) */
+	int64_t made;               /* seconds since 1970 */
+	int64_t samples, iteration; /* revealed and made by then */
+	int classes;                /* outputs of its net */
+	int64_t inputs;             /* numbers of an input */
+	double le, recent;          /* of what was answered until then; NAN: unknown */
+	bool live;                  /* its samples came from outside, and classes with them */
+	int64_t bytes;              /* of its files */
+};
+
+/* 1 to VERSION_NAME letters, digits, _, - or ., not beginning with a dot; `live` is taken. */
+int version_name_check(const char *name, struct err *err);
+
+/* FOLDER/versions/NAME, for mem_free; NULL if out of memory. */
+char *version_path(const char *folder, const char *name);
+
+/* Reads what a folder's version.json says; ERR_INPUT if there is no such version. */
+int version_read(struct version *version, const char *folder, const char *name, struct err *err);
+
+/* The same of a version's own folder, wherever it lies. */
+int version_read_at(struct version *version, const char *path, const char *name, struct err *err);
+
+/* All of them, oldest first, for mem_free. */
+int version_list(struct version **list, int *count, const char *folder, struct err *err);
+
+/*
+ * Makes one of a learner as it is. ERR_INPUT if the name is taken, ERR_STATE if nothing was learned
+ * yet. version_make_closed makes one of a folder in which no process works, from its newest
+ * checkpoint and its model.safetensors, which must be of one moment.
+ */
+int version_make(
+	struct run *run, const char *name, const char *by, struct version *made, struct err *err);
+int version_make_closed(
+	const char *folder, const char *name, struct version *made, struct err *err);
+
+/* Deletes one. ERR_STATE if it answers, or would after a rollback. */
+int version_drop(const char *folder, const char *name, struct err *err);
+
+/* Removes what killed processes left. Only for the folder's owner. */
+void version_sweep(const char *folder);
+
+/* As fields of an open JSON table. */
+void version_say(const struct version *version, struct jwriter *json);
+
+/*
+ * What changed from one to another, as fields of an open JSON table: both versions, the samples
+ * between them, how far the net's weights moved (the norm of the difference over that of the first),
+ * tensor by tensor, and the keys, classes and inputs that differ.
+ */
+int version_diff(
+	const char *folder, const char *a, const char *b, struct jwriter *json, struct err *err);
+
+#endif
