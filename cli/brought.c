@@ -6,10 +6,17 @@
 
 static struct net_maker brought;
 
-int retain_command(int argc, char **argv, retain_net_fn *make, void *context)
+int retain_command(int argc, char **argv, retain_net_fn *make, void *context,
+	const struct retain_vectors *vectors)
 {
+	int code;
+
 	brought = (struct net_maker){make, context};
-	return command(argc, argv);
+	if (vectors && vectors_new(&brought.vectors, vectors, NULL))
+		return 1;
+	code = command(argc, argv);
+	vectors_release(brought.vectors);
+	return code;
 }
 
 const struct net_maker *brought_net(void)

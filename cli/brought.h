@@ -8,9 +8,10 @@ struct net_maker;
 
 /*
  * Runs the command in this process, once. Learners whose model.arch is net:NAME get their nets
- * from `make`. Verbs that start other processes (compare, tune) cannot take it there.
+ * from `make`, and vectors that the program keeps unless `vectors` is NULL. Verbs that start other processes (compare, tune) cannot take it there.
  */
-RETAIN_API int retain_command(int argc, char **argv, retain_net_fn *make, void *context);
+RETAIN_API int retain_command(int argc, char **argv, retain_net_fn *make, void *context,
+	const struct retain_vectors *vectors);
 
 /* What it was given, for the learners of verbs. Without any it makes none. */
 const struct net_maker *brought_net(void);

@@ -520,6 +520,12 @@ struct retain_tensor {
 	int64_t shape[8];
 };
 
+/* A place in a vector that the program keeps (struct retain_vectors), in floats. */
+struct retain_span {
+	void *vector; /* NULL: none */
+	size_t first;
+};
+
 /* Inputs and outputs of a pass. All pointers are valid only during the call. */
 struct retain_pass {
 	const float *params;
@@ -536,7 +542,9 @@ struct retain_pass {
 	float *features; /* NULL, or (count, features): the inputs of the last layer, as well */
 	const float *logit_grads; /* backward: (count, classes), gradient of the loss */
 	float *grad; /* backward: to be overwritten by the gradient, laid out like params */
-	int64_t reserved[8];
+	/* In place of params and grad, which are NULL then, if the program keeps vectors. */
+	struct retain_span weights, gradient;
+	int64_t reserved[4];
 };
 
 /*
@@ -580,6 +588,65 @@ typedef int retain_net_fn(void *context, const struct retain_shape *shape, struc
  */
 RETAIN_API int retain_config_on_net(struct retain_config *config, const char *name,
 	retain_net_fn *make, void *context, struct retain_err *err);
+
+/*
+ * A step of an optimizer over `count` floats, with averages of the parameters: one pass over
+ * arrays, by the rules of optimizer.kind. The gradient may be overwritten.
+ */
+struct retain_step {
+	const char *kind; /* sgd, adam, schedule-free */
+	size_t count;
+	struct retain_span params, grad;
+	struct retain_span buffers[2]; /* momentum; mean, square; z, x */
+	struct retain_span averages[2];
+	float keep[2];     /* then, average = keep * average + (1 - keep) * params */
+	int average_count; /* 0 to 2 */
+	int first;         /* the first step: buffers have no values yet */
+	float rate, decay; /* decay * params is added to the gradient */
+	float momentum;
+	float beta1, beta2, epsilon, correction1, correction2; /* adam; 1 - beta^steps */
+	float beta, share; /* schedule-free: params = (1 - beta) z + beta x; of z in x */
+	int64_t reserved[8];
+};
+
+/*
+ * Vectors: the arrays as long as a net's parameters that a learner trains with, such as the
+ * parameters, their gradient, momentum and averages. They are the library's, unless the program
+ * keeps them, on a device for instance. Then passes name them by handles, and they are read and
+ * written only where weights are first set, saved, loaded, or grow.
+ *
+ * Functions return 0 or an error as those of struct retain_net do. After an error of any
+ * but `make` the learner's weights are lost: calls fail until it is opened again. Several
+ * threads may call them, for different vectors.
+ */
+struct retain_vectors {
+	/* A new vector of zeros. */
+	int (*make)(void *context, size_t floats, void **vector, struct retain_err *err);
+	void (*free)(void *context, void *vector);
+	/* to = from; from a span without a vector: zeros. */
+	int (*copy)(void *context, struct retain_span to, struct retain_span from, size_t count,
+		struct retain_err *err);
+	int (*read)(void *context, struct retain_span from, float *values, size_t count,
+		struct retain_err *err);
+	int (*write)(void *context, struct retain_span to, const float *values, size_t count,
+		struct retain_err *err);
+	/* out = a x + b y; out may be x or y. */
+	int (*combine)(void *context, struct retain_span out, float a, struct retain_span x,
+		float b, struct retain_span y, size_t count, struct retain_err *err);
+	/* The sum of squares, which is not finite if a value is not. */
+	int (*square)(void *context, struct retain_span x, size_t count, double *sum,
+		struct retain_err *err);
+	int (*step)(void *context, const struct retain_step *step, struct retain_err *err);
+	void *context;
+	int64_t reserved[8];
+};
+
+/*
+ * Learners of this configuration have vectors that the program keeps. The net's passes must
+ * take them (struct retain_pass). What functions and context are for must outlive the learner.
+ */
+RETAIN_API int retain_config_on_vectors(
+	struct retain_config *config, const struct retain_vectors *vectors, struct retain_err *err);
 
 /*
  * Models

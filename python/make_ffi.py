@@ -19,6 +19,19 @@ extern "Python" int pyretain_net_first(void *context, uint64_t seed, float *para
 extern "Python" int pyretain_net_forward(void *context, const struct retain_pass *pass, struct retain_err *err);
 extern "Python" int pyretain_net_backward(void *context, const struct retain_pass *pass, struct retain_err *err);
 extern "Python" void pyretain_net_free(void *context);
+extern "Python" int pyretain_vector_make(void *context, size_t floats, void **vector, struct retain_err *err);
+extern "Python" void pyretain_vector_free(void *context, void *vector);
+extern "Python" int pyretain_vector_copy(void *context, struct retain_span to, struct retain_span from, size_t count,
+    struct retain_err *err);
+extern "Python" int pyretain_vector_read(void *context, struct retain_span from, float *values, size_t count,
+    struct retain_err *err);
+extern "Python" int pyretain_vector_write(void *context, struct retain_span to, const float *values, size_t count,
+    struct retain_err *err);
+extern "Python" int pyretain_vector_combine(void *context, struct retain_span out, float a, struct retain_span x, float b,
+    struct retain_span y, size_t count, struct retain_err *err);
+extern "Python" int pyretain_vector_square(void *context, struct retain_span x, size_t count, double *sum,
+    struct retain_err *err);
+extern "Python" int pyretain_vector_step(void *context, const struct retain_step *step, struct retain_err *err);
 """
 
 

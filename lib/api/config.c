@@ -6,6 +6,7 @@
 
 #include "api/args.h"
 #include "base/mem.h"
+#include "nn/vectors.h"
 #include "session/config/defaults.h"
 
 static const struct option_row program_options[] = {
@@ -84,6 +85,7 @@ void retain_config_free(struct retain_config *config)
 	forget_now(config);
 	options_free(config->defaults);
 	config_free(config->layers);
+	vectors_release(config->maker.vectors);
 	mem_free(config);
 }
 
@@ -205,6 +207,26 @@ int retain_config_on_net(struct retain_config *config, const char *name, retain_
 	snprintf(arch, sizeof(arch), FOREIGN_PREFIX "%s", name);
 	code = retain_config_set(config, "model.arch", arch, err);
 	if (!code)
-		config->maker = (struct net_maker){make, context};
+		config->maker = (struct net_maker){make, context, config->maker.vectors};
 	return code;
+}
+
+int retain_config_on_vectors(
+	struct retain_config *config, const struct retain_vectors *vectors, struct retain_err *err)
+{
+	struct vectors *made;
+	int code = ARGS_CHECK(err, ARG(config), ARG(vectors));
+
+	if (code)
+		return code;
+	if (!vectors->make || !vectors->free || !vectors->copy || !vectors->read ||
+		!vectors->write || !vectors->combine || !vectors->square || !vectors->step)
+		return err_set(inner(err), ERR_INPUT,
+			"%s: a function of struct retain_vectors is NULL", __func__);
+	code = vectors_new(&made, vectors, inner(err));
+	if (code)
+		return code;
+	vectors_release(config->maker.vectors);
+	config->maker.vectors = made;
+	return 0;
 }

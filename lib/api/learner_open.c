@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "nn/vectors.h"
 #include "schema/schema.h"
 #include "session/backup.h"
 #include "session/config/config.h"
@@ -135,6 +136,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 	made->warning = config->warning;
 	made->progress = config->progress;
 	made->maker = config->maker;
+	vectors_hold(made->maker.vectors);
 	program.options = made->options;
 	if (made->warning.warn)
 		program.log.write = pass_on;
@@ -257,6 +259,7 @@ void retain_learner_free(struct retain_learner *learner)
 	copy_free(learner->version);
 	waiting_release(&learner->waiting);
 	program_close(learner->session);
+	vectors_release(learner->maker.vectors);
 	options_free(learner->options);
 	gate_release(&learner->gate);
 	pthread_mutex_destroy(&learner->lock);

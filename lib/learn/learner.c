@@ -91,6 +91,22 @@ const float *learner_params(const struct learner *learner, int model)
 	return learner_weights(learner, model);
 }
 
+int learner_copy_params(const struct learner *learner, int model, float **values, struct err *err)
+{
+	const size_t floats = net_params(learner->net)->floats;
+	const float *params = learner_params(learner, model);
+	int code;
+
+	*values = mem_new(floats, sizeof(**values));
+	code = *values ? vector_read(learner->engine, params, *values, floats, err)
+		       : err_memory(err, "a copy of weights", floats * sizeof(**values));
+	if (code) {
+		mem_free(*values);
+		*values = NULL;
+	}
+	return code;
+}
+
 /* What an optimizer averages by itself has its statistics in the place of a first average. */
 const float *learner_stats(const struct learner *learner, int model)
 {
@@ -289,17 +305,20 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 static int read_weights(struct learner *learner, const char *path, struct err *err)
 {
 	const bool anew = learner->set.head_anew;
+	const size_t floats = net_params(learner->net)->floats;
 	struct safetensors *file = NULL;
+	float *params = NULL;
 	struct err why;
-	int code = safetensors_open(&file, path, err);
+	int code = safetensors_open(&file, path, err), kept;
 
 	if (!code && !anew)
 		code = load_scale(learner, file, err);
+	if (!code)
+		code = vector_look(learner->engine, learner->params, floats, &params, err);
 	if (!code && anew)
-		code = weights_load_body(
-			learner->net, file, learner->params, learner->stats[0], err);
+		code = weights_load_body(learner->net, file, params, learner->stats[0], err);
 	if (!code && !anew) {
-		code = weights_load(learner->net, file, learner->params, learner->stats[0], &why);
+		code = weights_load(learner->net, file, params, learner->stats[0], &why);
 		if (code)
 			err_set(err, code, "%s%s", why.message,
 				weights_body_fits(learner->net, file)
@@ -307,7 +326,10 @@ static int read_weights(struct learner *learner, const char *path, struct err *e
 					: "");
 	}
 	safetensors_close(file);
-	return code;
+	kept = params ? vector_leave(learner->engine, learner->params, floats, params, !code,
+				code ? NULL : err)
+		      : 0;
+	return code ? code : kept;
 }
 
 /* All goes on from the weights that there are. */
@@ -334,7 +356,8 @@ void learner_weights_state(void *object, struct state *state)
 	struct learner *learner = object;
 	const size_t stats = net_stats(learner->net)->floats;
 
-	state_params(state, "params", learner->params, net_params(learner->net)->floats);
+	vector_state(learner->engine, state, "params", learner->params,
+		net_params(learner->net)->floats);
 	if (stats)
 		state_floats(state, "stats", learner->stats[0], stats);
 	if (learner->scale.scaling)
@@ -354,15 +377,6 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	return 0;
 }
 
-static bool all_finite(const float *values, size_t count)
-{
-	size_t bad = 0;
-
-	for (size_t i = 0; i < count; i++)
-		bad += !isfinite(values[i]);
-	return !bad;
-}
-
 int learner_check(struct learner *learner, struct err *err)
 {
 	const size_t params = net_params(learner->net)->floats;
@@ -372,8 +386,9 @@ int learner_check(struct learner *learner, struct err *err)
 	for (int model = LEARNER_INFERENCE; model < learner->window.scores.models; model++)
 		/* One of a population may go astray: another serves, and it will be replaced. */
 		if ((model == LEARNER_INFERENCE || !learner_population(learner)) &&
-			(!all_finite(learner_params(learner, model), params) ||
-				(stats && !all_finite(learner_stats(learner, model), stats))))
+			(!vector_finite(learner->engine, learner_params(learner, model), params) ||
+				(stats && !vector_finite(
+						  NULL, learner_stats(learner, model), stats))))
 			learner->diverged = true;
 	if (!learner->diverged)
 		return 0;

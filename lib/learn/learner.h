@@ -273,6 +273,8 @@ int learner_threads(const struct learner *learner);
  * call of the learner.
  */
 const float *learner_params(const struct learner *learner, int model);
+/* The floats of such weights, in memory that the caller frees by mem_free. */
+int learner_copy_params(const struct learner *learner, int model, float **values, struct err *err);
 const float *learner_stats(const struct learner *learner, int model);
 /*
  * The current scale of inputs, and the number of values behind each of its entries; NULL if the

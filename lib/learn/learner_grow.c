@@ -18,9 +18,7 @@
 /* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
 static void free_other(struct learner *other, const struct learner *learner)
 {
-	if (other->engine == learner->engine)
-		other->engine = NULL;
-	learner_free_nets(other);
+	learner_free_nets(other, other->engine != learner->engine);
 	scaling_free(other->scale.scaling);
 	mem_free(other->room.inputs);
 	mem_free(other);

@@ -11,6 +11,7 @@
 #include "learn/losses/loss.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
+#include "nn/vectors.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
 #include "optim/scoring.h"
@@ -179,7 +180,7 @@ void learner_end_part(struct learner *learner);
  * learner_make_plan derives price and plan from the net.
  */
 int learner_make_nets(struct learner *learner, const struct learner *former, struct err *err);
-void learner_free_nets(struct learner *learner);
+void learner_free_nets(struct learner *learner, bool engine);      /* the engine, too */
 int learner_make_inputs(struct learner *learner, struct err *err); /* room.inputs */
 void learner_make_plan(struct learner *learner);
 

@@ -49,7 +49,8 @@ static int make_engine(struct learner *made, const struct learner *former, struc
 	const struct engine_config engine = {.isa = options_text(o, "engine.isa"),
 		.conv = options_text(o, "engine.conv"),
 		.threads = wanted_threads(made),
-		.ranks = made->config.peers ? made->config.peers->ranks : NULL};
+		.ranks = made->config.peers ? made->config.peers->ranks : NULL,
+		.vectors = net_vectors(made->net)};
 	int code = 0;
 
 	if (former && wanted_threads(former) == engine.threads)
@@ -100,19 +101,21 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 {
 	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
 	const size_t logits = largest_batch(made) * (size_t)net_spec(made->net)->classes;
-	bool whole = (made->params = mem_new(params, sizeof(float))) &&
-		     (made->grad = mem_new(params, sizeof(float))) &&
-		     (made->room.logits = mem_new(logits, sizeof(float)));
+	bool whole = (made->room.logits = mem_new(logits, sizeof(float)));
 
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
 	if (!whole)
-		return out_of_memory(err, 2 * params + logits);
-	int code = whole_new(&made->whole, made->engine, params, err);
+		return out_of_memory(err, logits);
+	int code = vector_new(&made->params, made->engine, params, "a learner", err);
+	if (!code)
+		code = vector_new(&made->grad, made->engine, params, "a learner", err);
+	if (!code)
+		code = whole_new(&made->whole, made->engine, params, err);
 	if (code || !init)
 		return code;
-	code = net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params,
-		made->stats[0], err);
+	code = vector_init(made->engine, made->net, (uint64_t)options_int64(o, "run.seed"),
+		made->params, made->stats[0], err);
 	if (code)
 		return code;
 	for (int i = 1; i < SCORES_MODELS && stats; i++)
@@ -272,7 +275,7 @@ int learner_make_nets(struct learner *made, const struct learner *former, struct
 	return code ? code : extras_make(made, true, err);
 }
 
-void learner_free_nets(struct learner *learner)
+void learner_free_nets(struct learner *learner, bool engine)
 {
 	extras_free(learner);
 	parts_free(learner->parts);
@@ -280,19 +283,20 @@ void learner_free_nets(struct learner *learner)
 	average_free(learner->average);
 	optimizer_free(learner->optimizer);
 	runner_free(learner->runner);
-	engine_free(learner->engine);
+	vector_free(learner->engine, learner->params);
+	vector_free(learner->engine, learner->grad);
+	if (engine)
+		engine_free(learner->engine);
 	net_free(learner->net);
 	for (int i = 0; i < SCORES_MODELS; i++)
 		mem_free(learner->stats[i]);
-	mem_free(learner->params);
-	mem_free(learner->grad);
 	whole_free(learner->whole);
 	mem_free(learner->room.logits);
 }
 
 static void free_here(struct learner *learner)
 {
-	learner_free_nets(learner);
+	learner_free_nets(learner, true);
 	loss_free(learner->loss);
 	mem_free(learner->looked.inputs);
 	mem_free(learner->narrow.inputs);

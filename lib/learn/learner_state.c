@@ -93,7 +93,8 @@ static void models_state(struct learner *learner, struct state *state)
 	const size_t stats = net_stats(learner->net)->floats;
 	static const char *const names[SCORES_MODELS] = {"stats", "stats1", "stats2"};
 
-	state_params(state, "params", learner->params, net_params(learner->net)->floats);
+	vector_state(learner->engine, state, "params", learner->params,
+		net_params(learner->net)->floats);
 	for (int i = 0; i < SCORES_MODELS && stats; i++)
 		state_floats(state, names[i], learner->stats[i], stats);
 	optimizer_state(learner->optimizer, state);

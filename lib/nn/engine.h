@@ -11,13 +11,15 @@
 struct kernels;
 struct ops;
 struct ranks;
+struct vectors;
 
 struct engine_config {
 	const char *isa; /* auto, avx512, avx2, baseline; NULL: auto */
 	const char
 		*conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
 	int threads;   /* 0: one per processor */
-	struct ranks *ranks; /* cooperating processes (nn/ranks/ranks.h); NULL: one */
+	struct ranks *ranks;     /* cooperating processes (nn/ranks/ranks.h); NULL: one */
+	struct vectors *vectors; /* kept by a program (nn/vectors.h), borrowed; NULL: memory */
 };
 
 struct engine {
@@ -25,7 +27,8 @@ struct engine {
 	const struct ops *ops;             /* nn/ops.h */
 	const struct conv_algorithm *conv; /* NULL: choose by shape */
 	struct team *team;
-	struct ranks *ranks; /* NULL: one process */
+	struct ranks *ranks;     /* NULL: one process */
+	struct vectors *vectors; /* NULL: in memory */
 };
 
 int engine_new(struct engine **engine, const struct engine_config *config, struct err *err);

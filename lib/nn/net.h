@@ -10,6 +10,7 @@
 #include "nn/params.h"
 
 struct net_maker; /* nn/foreign/foreign.h */
+struct vectors;
 
 struct net_spec {
 	const char *arch; /* as net_arch_help lists them: "resnet18", "mlp:W,W,...", ... */
@@ -57,6 +58,9 @@ double net_macs(const struct net *net);
 /* The share of net_macs, and of the parameters, that belongs to trained layers. */
 double net_trained_macs(const struct net *net);
 double net_trained_params(const struct net *net);
+
+/* The vectors of the program that computes the net, if it keeps them (nn/vectors.h); or NULL. */
+struct vectors *net_vectors(const struct net *net);
 
 /* The number of inputs of the last layer; 0: a net of a program's own does not tell. */
 int net_features(const struct net *net);

@@ -9,8 +9,10 @@
 #include <string.h>
 #include "base/mem.h"
 #include "nn/plan.h"
+#include "nn/vectors.h"
 
 struct packed {
+	const struct engine *engine;
 	struct plan *plan;
 	float *params, *workspace, *stats;
 	size_t floats, stat_floats;
@@ -30,12 +32,14 @@ int packed_new(
 		const size_t scratch = plan_floats(made->plan);
 		made->floats = net_params(net)->floats;
 		made->stat_floats = net_stats(net)->floats;
-		made->params = mem_new(made->floats, sizeof(float));
+		made->engine = engine;
 		made->workspace = mem_new(scratch, sizeof(float));
 		made->stats = mem_new(made->stat_floats + 1, sizeof(float));
-		if (!made->params || !made->workspace || !made->stats)
-			code = err_memory(
-				err, "packed weights", (made->floats + scratch) * sizeof(float));
+		if (!made->workspace || !made->stats)
+			code = err_memory(err, "packed weights", scratch * sizeof(float));
+		else
+			code = vector_new(
+				&made->params, engine, made->floats, "packed weights", err);
 	}
 	if (code)
 		packed_free(made);
@@ -49,7 +53,7 @@ void packed_free(struct packed *packed)
 	if (!packed)
 		return;
 	plan_free(packed->plan);
-	mem_free(packed->params);
+	vector_free(packed->engine, packed->params);
 	mem_free(packed->workspace);
 	mem_free(packed->stats);
 	mem_free(packed);
@@ -57,7 +61,7 @@ void packed_free(struct packed *packed)
 
 int packed_set(struct packed *packed, const float *params, const float *stats, struct err *err)
 {
-	memcpy(packed->params, params, packed->floats * sizeof(float));
+	vector_copy(packed->engine, packed->params, params, packed->floats);
 	if (stats)
 		memcpy(packed->stats, stats, packed->stat_floats * sizeof(float));
 	return plan_bind(

@@ -13,7 +13,7 @@
 struct packed;
 struct plan;
 
-/* net and engine are borrowed; the engine is used only during packed_set. */
+/* net and engine are borrowed; the engine computes only during packed_set. */
 int packed_new(
 	struct packed **packed, const struct net *net, struct engine *engine, struct err *err);
 void packed_free(struct packed *packed);

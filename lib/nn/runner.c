@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
+#include "nn/vectors.h"
 
 int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
 	struct err *err)
@@ -34,7 +35,7 @@ void runner_free(struct runner *runner)
 	for (int i = 0; i < runner->plan_count; i++)
 		plan_free(runner->plans[i]);
 	for (int i = 0; i < RUNNER_DEPTH; i++)
-		mem_free(runner->partial[i]);
+		vector_free(runner->engine, runner->partial[i]);
 	mem_free(runner->plans);
 	mem_free(runner->workspace);
 	mem_free(runner->weights);

@@ -10,6 +10,7 @@
 #include "nn/own/kernels.h"
 #include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
+#include "nn/vectors.h"
 
 enum { ADD_PIECE = 1 << 16 }; /* floats per task when gradients are added */
 
@@ -87,7 +88,11 @@ void runner_add(const struct runner *runner, float *into, const float *from, siz
 {
 	struct add_run run = {runner->engine->kernels, into, from, floats};
 
-	team_run(runner->engine->team, (int)((floats + ADD_PIECE - 1) / ADD_PIECE), add_task, &run);
+	if (runner->engine->vectors)
+		vectors_combine(runner->engine->vectors, into, 1, into, 1, from, floats);
+	else
+		team_run(runner->engine->team, (int)((floats + ADD_PIECE - 1) / ADD_PIECE),
+			add_task, &run);
 }
 
 int runner_tree_left(int count)
@@ -118,15 +123,15 @@ int runner_walk(struct walk *walk, int first, int count, int depth, float *grad,
 int runner_make_tree(struct runner *runner, int pieces, struct err *err)
 {
 	const size_t floats = net_params(runner->net)->floats;
+	int code = 0;
 
-	for (int depth = 0; 1 << depth < pieces; depth++) {
+	for (int depth = 0; 1 << depth < pieces && !code; depth++) {
 		if (runner->partial[depth])
 			continue;
-		runner->partial[depth] = mem_new(floats, sizeof(float));
-		if (!runner->partial[depth])
-			return err_memory(err, "a micro-batch's gradient", floats * sizeof(float));
+		code = vector_new(&runner->partial[depth], runner->engine, floats,
+			"a micro-batch's gradient", err);
 	}
-	return 0;
+	return code;
 }
 
 static int begin(struct walk *walk, enum plan_mode mode, struct err *err)
@@ -196,7 +201,7 @@ static int pass(struct walk *walk, float *grad, struct err *err)
 	walk->loss = runner_loss(walk);
 	if (!code && walk->descent)
 		step(walk);
-	return code;
+	return code ? code : vectors_failed(runner->engine, err);
 }
 
 int runner_gradient(struct runner *runner, const float *params, float *stats,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nn/vectors.h"
 #include "optim/average_type.h"
 
 const struct average_type average_none = {
@@ -105,10 +106,8 @@ int average_new(struct average **average, const struct average_config *config, c
 	if (!code && made->type->check)
 		code = made->type->check(made, err);
 	for (int i = 0; !code && i < made->type->count; i++) {
-		made->step.average[i] = mem_new(made->count ? made->count : 1, sizeof(float));
-		if (!made->step.average[i])
-			code = err_memory(
-				err, "an average of the parameters", made->count * sizeof(float));
+		code = vector_new(&made->step.average[i], config->engine, made->count,
+			"an average of the parameters", err);
 	}
 	if (code) {
 		average_free(made);
@@ -126,7 +125,7 @@ void average_free(struct average *average)
 	if (!average)
 		return;
 	for (int i = 0; i < AVERAGES_MAX; i++)
-		mem_free(average->step.average[i]);
+		vector_free(average->config.engine, average->step.average[i]);
 	mem_free(average);
 }
 
@@ -176,8 +175,8 @@ int average_window(struct average *average, const struct scores *scores)
 
 	if (!average->type->move || !scores->rounds)
 		return better;
-	memcpy(average->step.average[1 - better], average->step.average[better],
-		average->count * sizeof(float));
+	vector_copy(average->config.engine, average->step.average[1 - better],
+		average->step.average[better], average->count);
 	average->type->move(average, better);
 	set_keep(average);
 	return better;

@@ -127,12 +127,12 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	made->config.kind = type->name;
 	made->count = slices_kept(engine, floats);
 	for (int i = 0; i < buffer_count(type); i++) {
-		made->buffers[i] = mem_new(made->count ? made->count : 1, sizeof(float));
-		if (!made->buffers[i]) {
-			const size_t bytes = made->count * sizeof(float);
+		const int code = vector_new(
+			&made->buffers[i], engine, made->count, "an optimizer's state", err);
 
+		if (code) {
 			optimizer_free(made);
-			return err_memory(err, "an optimizer's state", bytes);
+			return code;
 		}
 	}
 	*optimizer = made;
@@ -144,7 +144,7 @@ void optimizer_free(struct optimizer *optimizer)
 	if (!optimizer)
 		return;
 	for (int i = 0; i < OPTIMIZER_BUFFERS; i++)
-		mem_free(optimizer->buffers[i]);
+		vector_free(optimizer->engine, optimizer->buffers[i]);
 	mem_free(optimizer->segments);
 	mem_free(optimizer);
 }
@@ -208,17 +208,13 @@ static float segment_factor(const struct optimizer_segment *segment)
 }
 
 /*
- * context is the step of one long slice, of which each task takes its part. Segments
- * count from the first parameter, the slice from the first that is stepped.
+ * Part of the step of one long slice. Segments count from the first parameter, the slice from the
+ * first that is stepped.
  */
-static void step_task(void *context, int task, int worker)
+static void step_range(const struct optimizer_slice *whole, size_t first, size_t end)
 {
-	const struct optimizer_slice *whole = context;
 	const struct optimizer *o = whole->optimizer;
-	const size_t first = (size_t)task * SLICE, left = whole->count - first;
-	const size_t end = first + (left < SLICE ? left : SLICE);
 
-	(void)worker;
 	if (!o->segments)
 		step_part(whole, first, end - first, o->config.decay, 1);
 	for (int i = 0; i < o->segment_count; i++) {
@@ -232,6 +228,15 @@ static void step_task(void *context, int task, int worker)
 			step_part(whole, from - whole->first, to - from,
 				segment_decay(o, &o->segments[i]), segment_factor(&o->segments[i]));
 	}
+}
+
+static void step_task(void *context, int task, int worker)
+{
+	const struct optimizer_slice *whole = context;
+	const size_t first = (size_t)task * SLICE, left = whole->count - first;
+
+	(void)worker;
+	step_range(whole, first, first + (left < SLICE ? left : SLICE));
 }
 
 void optimizer_begin(struct optimizer *optimizer)
@@ -255,8 +260,11 @@ void optimizer_step_slice(struct optimizer *optimizer, float *params, const floa
 		whole.averages.average[i] += slice->at;
 	for (int i = 0; i < buffer_count(optimizer->type); i++)
 		whole.buffers[i] = optimizer->buffers[i] + slice->at;
-	team_run(optimizer->engine->team, (int)((slice->count + SLICE - 1) / SLICE), step_task,
-		&whole);
+	if (optimizer->engine->vectors)
+		step_range(&whole, 0, whole.count);
+	else
+		team_run(optimizer->engine->team, (int)((slice->count + SLICE - 1) / SLICE),
+			step_task, &whole);
 }
 
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
@@ -276,7 +284,7 @@ void optimizer_restart(struct optimizer *optimizer)
 {
 	optimizer->steps = 0;
 	for (int i = 0; i < buffer_count(optimizer->type); i++)
-		memset(optimizer->buffers[i], 0, optimizer->count * sizeof(float));
+		vector_zero(optimizer->engine, optimizer->buffers[i], optimizer->count);
 }
 
 const float *optimizer_buffer(const struct optimizer *optimizer, const char *name)

@@ -15,8 +15,8 @@ static void take_step(const struct optimizer_slice *s)
 		.correction1 = (float)(1 - pow((double)c->beta1, (double)o->steps)),
 		.correction2 = (float)(1 - pow((double)c->beta2, (double)o->steps))};
 
-	o->engine->ops->adam(
-		s->params, s->grad, s->buffers[0], s->buffers[1], s->count, &step, &s->averages);
+	vector_adam(o->engine, s->params, s->grad, s->buffers[0], s->buffers[1], s->count, &step,
+		&s->averages);
 }
 
 const struct optimizer_type optimizer_adam = {

@@ -21,8 +21,8 @@ static void take_step(const struct optimizer_slice *s)
 		.share = (float)((r + 1) / ((double)o->steps + r)),
 		.first = o->steps == 1};
 
-	o->engine->ops->schedule_free(
-		s->params, s->grad, s->buffers[0], s->buffers[1], s->count, &step, &s->averages);
+	vector_schedule_free(o->engine, s->params, s->grad, s->buffers[0], s->buffers[1], s->count,
+		&step, &s->averages);
 }
 
 const struct optimizer_type optimizer_schedule_free = {

@@ -9,7 +9,7 @@ static void take_step(const struct optimizer_slice *s)
 		.decay = s->decay,
 		.first = o->steps == 1};
 
-	o->engine->ops->sgd(s->params, s->grad, s->buffers[0], s->count, &step, &s->averages);
+	vector_sgd(o->engine, s->params, s->grad, s->buffers[0], s->count, &step, &s->averages);
 }
 
 const struct optimizer_type optimizer_sgd = {

@@ -5,6 +5,7 @@
 #ifndef RETAIN_OPTIM_OPTIMIZER_TYPE_H
 #define RETAIN_OPTIM_OPTIMIZER_TYPE_H
 
+#include "nn/vectors.h"
 #include "optim/optimizer.h"
 
 enum { OPTIMIZER_BUFFERS = 2 };

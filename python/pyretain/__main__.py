@@ -49,8 +49,9 @@ def _with_net(said: argparse.Namespace, words: list[str]) -> int:
     command = ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
     argv = (ctypes.c_char_p * (len(words) + 2))(b"retain", *map(os.fsencode, words), None)
     make = int(ffi.cast("uintptr_t", ffi.addressof(lib, "pyretain_net_make")))
-    handle = int(ffi.cast("uintptr_t", nets.handle))
-    return int(command.retain_command(len(words) + 1, argv, ctypes.c_void_p(make), ctypes.c_void_p(handle)))
+    handle, functions = int(ffi.cast("uintptr_t", nets.handle)), nets.functions()
+    vectors = int(ffi.cast("uintptr_t", functions))
+    return int(command.retain_command(len(words) + 1, argv, ctypes.c_void_p(make), ctypes.c_void_p(handle), ctypes.c_void_p(vectors)))
 
 
 def main() -> NoReturn:

@@ -70,6 +70,7 @@ class _PerThread(threading.local):
         self.err = ffi.new("struct retain_err *")
         self.one = ffi.new("struct retain_prediction[1]")
         self.raised: Optional[BaseException] = None  # by a function that the library called
+        self.interrupted: Optional[Callable[[], Any]] = None  # what a signal does, once it may
 
 
 here = _PerThread()

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyretain._core import NULL, InputError, check, ffi, here, lib, text
 from pyretain._settings import SETTINGS
+from pyretain.nets import Nets
 
 
 def key_of(word: str) -> str:
@@ -34,9 +35,12 @@ class Config:
         lib.retain_config_on_warning(self.it, lib.pyretain_warning, watch, NULL)
         lib.retain_config_on_progress(self.it, lib.pyretain_progress, watch, NULL)
 
-    def bring(self, name: str, nets: Any) -> None:
-        """Its learners have the net of this name that ``nets``, a handle, makes."""
-        check(lib.retain_config_on_net(self.it, name.encode(), lib.pyretain_net_make, nets, here.err))
+    def bring(self, nets: Nets) -> None:
+        """Its learners have these nets, and their vectors."""
+        check(lib.retain_config_on_net(self.it, nets.name.encode(), lib.pyretain_net_make, nets.handle, here.err))
+        vectors = nets.functions()
+        if vectors != ffi.NULL:
+            check(lib.retain_config_on_vectors(self.it, vectors, here.err))
 
     def set(self, settings: dict[str, Any]) -> None:
         for word, value in settings.items():

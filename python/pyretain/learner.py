@@ -216,7 +216,7 @@ class Learner:
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
             check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
         if nets is not None:
-            self._config.bring(nets.name, nets.handle)
+            self._config.bring(nets)
         self._config.set(settings)
         made, config = ffi.new("struct retain_learner **"), self._config.it
         if packed is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import signal
 import threading
-from typing import Any, Callable, NamedTuple, Protocol, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Protocol, Sequence
 
 from pyretain._core import InputError, RetainError, ffi, here, lib, words_of
 
@@ -44,6 +46,18 @@ class Net(Protocol):
     def first(self, seed: int, params: Any, stats: Any) -> None: ...
     def forward(self, one: Any) -> None: ...
     def backward(self, one: Any) -> None: ...
+
+
+class Vectors(Protocol):
+    """Vectors that Python keeps: what struct retain_vectors of retain.h asks for."""
+
+    def make(self, floats: int) -> Any: ...
+    def copy(self, to: Any, source: Any, count: int) -> None: ...
+    def read(self, source: Any, values: Any, count: int) -> None: ...
+    def write(self, to: Any, values: Any, count: int) -> None: ...
+    def combine(self, out: Any, a: float, x: Any, b: float, y: Any, count: int) -> None: ...
+    def square(self, x: Any, count: int) -> float: ...
+    def step(self, one: Any) -> None: ...
 
 
 def places(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], int]:
@@ -98,17 +112,28 @@ class Held:
 class Nets:
     """Makes a learner's nets, and keeps them as long as the library has them."""
 
-    def __init__(self, name: str, make: Callable[[Shape], Net]) -> None:
-        self.name, self.make = name, make
+    def __init__(self, name: str, make: Callable[[Shape], Net], vectors: Optional[Vectors] = None) -> None:
+        self.name, self.make, self.vectors = name, make, vectors
         self.handle = ffi.new_handle(self)
-        self._held: set[Held] = set()
+        self._held: set[Any] = set()  # nets and vectors
         self._lock = threading.Lock()
 
-    def hold(self, held: Held) -> None:
+    def functions(self) -> Any:
+        """How the library reaches the vectors; NULL: they are its own."""
+        if self.vectors is None:
+            return ffi.NULL
+        it = ffi.new("struct retain_vectors *")
+        it.make, it.free, it.copy = lib.pyretain_vector_make, lib.pyretain_vector_free, lib.pyretain_vector_copy
+        it.read, it.write = lib.pyretain_vector_read, lib.pyretain_vector_write
+        it.combine, it.square = lib.pyretain_vector_combine, lib.pyretain_vector_square
+        it.step, it.context = lib.pyretain_vector_step, self.handle
+        return it
+
+    def hold(self, held: Any) -> None:
         with self._lock:
             self._held.add(held)
 
-    def drop(self, held: Held) -> None:
+    def drop(self, held: Any) -> None:
         with self._lock:
             self._held.discard(held)
 
@@ -149,6 +174,9 @@ def pyretain_net_first(context: Any, seed: int, params: Any, stats: Any, err: An
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def pyretain_net_forward(context: Any, one: Any, err: Any) -> int:
     try:
+        if here.interrupted is not None:
+            late, here.interrupted = here.interrupted, None
+            late()
         ffi.from_handle(context).net.forward(one)
         return 0
     except BaseException as raised:
@@ -168,3 +196,79 @@ def pyretain_net_backward(context: Any, one: Any, err: Any) -> int:
 def pyretain_net_free(context: Any) -> None:
     held: Held = ffi.from_handle(context)
     held.nets.drop(held)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C waits for the next pass: a step that is made by half cannot be repeated."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *what: came.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+        if came and callable(before):
+            here.interrupted = lambda: before(*came[0])
+
+
+def _on_vectors(context: Any, err: Any, what: Callable[[Vectors], None]) -> int:
+    try:
+        with undisturbed():
+            what(ffi.from_handle(context).vectors)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_make(context: Any, floats: int, vector: Any, err: Any) -> int:
+    try:
+        nets: Nets = ffi.from_handle(context)
+        assert nets.vectors is not None
+        made = nets.vectors.make(floats)
+        nets.hold(made)
+        vector[0] = made.handle
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_free(context: Any, vector: Any) -> None:
+    ffi.from_handle(context).drop(ffi.from_handle(vector))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_copy(context: Any, to: Any, source: Any, count: int, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.copy(to, source, count))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_read(context: Any, source: Any, values: Any, count: int, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.read(source, values, count))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_write(context: Any, to: Any, values: Any, count: int, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.write(to, values, count))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_combine(context: Any, out: Any, a: float, x: Any, b: float, y: Any, count: int, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.combine(out, a, x, b, y, count))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_square(context: Any, x: Any, count: int, total: Any, err: Any) -> int:
+    def what(vectors: Vectors) -> None:
+        total[0] = vectors.square(x, count)
+
+    return _on_vectors(context, err, what)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_step(context: Any, one: Any, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.step(one))

@@ -23,6 +23,10 @@ struct net_test {
 	atomic_int forward_fails, backward_fails, make_fails; /* in how many calls; 0: never */
 	atomic_int made, freed, forwards, trainings;
 	uint64_t seed; /* of the last pass in training */
+	/* The program keeps the vectors: how many there are, and floats that crossed. */
+	int keeps;
+	atomic_int vectors, step_fails;
+	atomic_llong crossed;
 };
 
 struct net_made {
@@ -136,10 +140,24 @@ static inline void net_center(const struct net_made *net, const struct retain_pa
 	}
 }
 
-static inline int net_forward(void *context, const struct retain_pass *pass, struct retain_err *err)
+/* With vectors that the program keeps: here a vector is its floats. */
+static inline struct retain_pass net_here(const struct retain_pass *pass)
+{
+	struct retain_pass here = *pass;
+
+	if (!pass->params)
+		here.params = (float *)pass->weights.vector + pass->weights.first;
+	if (!pass->grad && pass->gradient.vector)
+		here.grad = (float *)pass->gradient.vector + pass->gradient.first;
+	return here;
+}
+
+static inline int net_forward(
+	void *context, const struct retain_pass *given, struct retain_err *err)
 {
 	const struct net_made *net = context;
 	const struct net_places at = net_places(net);
+	const struct retain_pass here = net_here(given), *pass = &here;
 
 	atomic_fetch_add(&net->test->forwards, 1);
 	if (pass->training) {
@@ -171,10 +189,11 @@ static inline int net_forward(void *context, const struct retain_pass *pass, str
 }
 
 static inline int net_backward(
-	void *context, const struct retain_pass *pass, struct retain_err *err)
+	void *context, const struct retain_pass *given, struct retain_err *err)
 {
 	const struct net_made *net = context;
 	const struct net_places at = net_places(net);
+	const struct retain_pass here = net_here(given), *pass = &here;
 
 	if (net_due(&net->test->backward_fails))
 		return net_say(err, 7, "");
@@ -203,6 +222,8 @@ static inline int net_backward(
 		for (int c = 0; c < net->classes; c++)
 			pass->grad[at.b2 + (size_t)c] += dz[c];
 	}
+	if (net->test->frozen)
+		memset(pass->grad, 0, at.w2 * sizeof(float));
 	return 0;
 }
 

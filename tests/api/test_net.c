@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "learner.h"
-#include "net.h"
+#include "vectors.h"
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -14,6 +14,7 @@
 static int try_net(struct retain_learner **learner, const char *name, struct net_test *test,
 	const char *path, const char *const *settings, struct retain_err *err)
 {
+	const struct retain_vectors vectors = vectors_of(test);
 	struct retain_config *config = retain_config_new();
 	int code;
 
@@ -22,6 +23,8 @@ static int try_net(struct retain_learner **learner, const char *name, struct net
 	code = config_try(config, settings, err);
 	if (!code)
 		code = retain_config_on_net(config, name, net_make, test, err);
+	if (!code && test->keeps)
+		code = retain_config_on_vectors(config, &vectors, err);
 	if (!code)
 		code = path ? retain_learner_open(learner, config, path, err)
 			    : retain_learner_new(learner, config, err);
@@ -52,6 +55,7 @@ static void end(struct retain_learner *learner, struct net_test *test)
 	retain_learner_close(learner);
 	assert_true(test->made > 0);
 	assert_int_equal(test->made, test->freed);
+	assert_int_equal(test->vectors, 0);
 	test->made = test->freed = 0;
 }
 
@@ -94,9 +98,8 @@ static void same_course(struct net_test *test, const char *const *settings)
 
 static void it_agrees_with_the_same_net_of_the_library(void **state)
 {
-	struct net_test test = {.features = 1};
+	struct net_test test = {.features = 1, .keeps = *state != NULL};
 
-	(void)state;
 	same_course(&test, SETTINGS("fast.heads", "newton, windows, forest"));
 	same_course(&test, SETTINGS("run.micro_batch", "5"));
 	same_course(&test, SETTINGS("run.method", "mir"));
@@ -107,6 +110,8 @@ static void it_agrees_with_the_same_net_of_the_library(void **state)
 				   "head", "fast.heads", "hidden, ridge"));
 	same_course(&test, SETTINGS("run.method", "polrs+adrep", "learn.part_steps", "4"));
 	same_course(&test, SETTINGS("model.frozen", "0", "fast.layers", "head"));
+	same_course(&test, SETTINGS("run.method", "gdumb", "run.task_steps", "4"));
+	same_course(&test, SETTINGS("optimizer.kind", "adam"));
 }
 
 static void heads_need_features(void **state)
@@ -179,12 +184,11 @@ static void killed_ten_times(struct net_test *test, const char *const *settings)
 
 static void killed_it_comes_to_the_same_bits(void **state)
 {
-	struct net_test test = {.centers = 1, .drops = 1, .features = 1};
+	struct net_test test = {.centers = 1, .drops = 1, .features = 1, .keeps = *state != NULL};
 
-	(void)state;
 	killed_ten_times(&test, SETTINGS("run.checkpoint_every", "4 steps"));
 	killed_ten_times(&test, SETTINGS("run.method", "schedule-free+recency+fast", "fast.heads",
-					"hidden", "run.micro_batch", "5"));
+					"hidden, young", "run.micro_batch", "5"));
 }
 
 static void a_folder_keeps_to_its_net(void **state)
@@ -220,12 +224,11 @@ static void a_folder_keeps_to_its_net(void **state)
 /* An iteration that failed was not begun: what comes of it is the same. */
 static void failures_are_told_and_lose_nothing(void **state)
 {
-	struct net_test test = {.centers = 1, .drops = 1}, sound = test;
+	struct net_test test = {.centers = 1, .drops = 1, .keeps = *state != NULL}, sound = test;
 	struct retain_learner *learner = net_learner(&test, NULL, NULL),
 			      *straight = net_learner(&sound, NULL, NULL);
 	struct retain_err err = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
 		struct step step = step_of(i), same = step_of(i);
 
@@ -279,13 +282,12 @@ static void a_net_that_cannot_be_is_refused(void **state)
 static void classes_grow(void **state)
 {
 	const char *const *growing = SETTINGS("model.classes", "auto");
-	struct net_test test = {.features = 1};
+	struct net_test test = {.features = 1, .keeps = *state != NULL};
 	struct retain_learner *own = learner_of(growing),
 			      *net = net_learner(&test, in_folder("f"), growing), *learner;
 	struct retain_err err = {0};
 	struct retain_shape shape;
 
-	(void)state;
 	for (unsigned i = 0; i < 12; i++) {
 		struct step a = step_of(i), b;
 
@@ -359,9 +361,8 @@ static void frozen_tensors_stand_still(void **state)
 {
 	enum { FIRST = NET_HIDDEN * DIM + NET_HIDDEN, REST = NET_HIDDEN * CLASSES };
 	static const char *const methods[] = {"ama+malr", "schedule-free+recency+fast", "mir"};
-	struct net_test test = {.frozen = 1};
+	struct net_test test = {.frozen = 1, .keeps = *state != NULL};
 
-	(void)state;
 	for (size_t m = 0; m < COUNT(methods); m++) {
 		struct retain_learner *learner = net_learner(
 			&test, NULL, SETTINGS("run.method", methods[m], "model.scale", "off"));
@@ -382,27 +383,69 @@ static void frozen_tensors_stand_still(void **state)
 /* Others ask while it trains: they have a net of their own. */
 static void predictions_go_on_beside_training(void **state)
 {
-	struct net_test test = {0};
+	struct net_test test = {.keeps = *state != NULL};
 	struct retain_learner *learner = net_learner(&test, in_folder("f"), NULL);
 
-	(void)state;
 	go_while_asked(learner, 10);
 	end(learner, &test);
 	remove_all(in_folder("f"));
 }
 
+/* Nothing is read or written in steps, but a failed one cannot be undone. */
+static void vectors_stay_where_they_are(void **state)
+{
+	struct net_test test = {.features = 1, .keeps = 1};
+	const char *const *settings = SETTINGS("run.method", "ama+malr+fast", "run.micro_batch",
+		"5", "run.checkpoint_every", "never");
+	struct retain_learner *learner = net_learner(&test, in_folder("f"), settings);
+	struct step step = step_of(4);
+	struct retain_err err = {0};
+	long long before;
+
+	(void)state;
+	go(learner, 1);
+	before = test.crossed;
+	assert_true(before > 0);
+	go(learner, 3);
+	assert_true(test.crossed == before);
+	test.step_fails = 1;
+	observe(learner, &step);
+	reveal(learner, &step);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(retain_learner_train(learner, 1, &err), RETAIN_ERR_MEMORY);
+		assert_string_equal(err.message,
+			"vectors: step: no room for a step; the weights in "
+			"memory are lost: open the learner again");
+	}
+	assert_true(retain_learner_save_weights(
+			    learner, RETAIN_WEIGHTS_PLAIN, in_folder("a"), &err) < 0);
+	retain_learner_close(learner);
+	learner = net_learner(&test, in_folder("f"), settings);
+	assert_int_equal(metrics_of(learner).steps, 5);
+	train(learner, 3);
+	end(learner, &test);
+	remove_all(in_folder("f"));
+}
+
+/* The same with vectors in the library's memory, and kept by the program. */
+static int kept = 1;
+#define BOTH(test)                                                                                 \
+	folder_test(test),                                                                         \
+		cmocka_unit_test_prestate_setup_teardown(test, folder_make, folder_remove, &kept)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		folder_test(it_agrees_with_the_same_net_of_the_library),
+		BOTH(it_agrees_with_the_same_net_of_the_library),
 		folder_test(heads_need_features),
-		folder_test(killed_it_comes_to_the_same_bits),
+		BOTH(killed_it_comes_to_the_same_bits),
 		folder_test(a_folder_keeps_to_its_net),
-		folder_test(failures_are_told_and_lose_nothing),
+		BOTH(failures_are_told_and_lose_nothing),
 		folder_test(a_net_that_cannot_be_is_refused),
-		folder_test(classes_grow),
-		folder_test(frozen_tensors_stand_still),
-		folder_test(predictions_go_on_beside_training),
+		BOTH(classes_grow),
+		BOTH(frozen_tensors_stand_still),
+		BOTH(predictions_go_on_beside_training),
+		folder_test(vectors_stay_where_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

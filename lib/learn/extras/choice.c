@@ -16,6 +16,7 @@ struct choice {
 	int64_t *ids;
 	float *before, *after; /* losses */
 	struct choice_rise *rises;
+	const struct engine *engine;
 	float *params, *stats; /* after the virtual step */
 };
 
@@ -44,7 +45,7 @@ static void end(void *extra)
 	mem_free(choice->before);
 	mem_free(choice->after);
 	mem_free(choice->rises);
-	mem_free(choice->params);
+	vector_free(choice->engine, choice->params);
 	mem_free(choice->stats);
 	mem_free(choice);
 }
@@ -55,19 +56,23 @@ static int make(void **extra, struct learner *learner, struct err *err)
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 	struct choice *made = mem_new(1, sizeof(*made));
+	int code;
 
 	if (made && (made->ids = mem_new(count, sizeof(*made->ids))) &&
 		(made->before = mem_new(count, sizeof(float))) &&
 		(made->after = mem_new(count, sizeof(float))) &&
 		(made->rises = mem_new(count, sizeof(*made->rises))) &&
-		(made->params = mem_new(params, sizeof(float))) &&
 		(!stats || (made->stats = mem_new(stats, sizeof(float))))) {
-		*extra = made;
-		return 0;
+		made->engine = learner->engine;
+		code = vector_new(&made->params, made->engine, params, "a virtual step", err);
+	} else {
+		code = err_memory(err, "a virtual step", (4 * count + stats) * sizeof(float));
 	}
-	if (made)
+	if (!code)
+		*extra = made;
+	else if (made)
 		end(made);
-	return err_memory(err, "a virtual step", (params + stats) * sizeof(float));
+	return code;
 }
 
 static int by_rise(const void *a, const void *b)
@@ -107,8 +112,7 @@ static int step_virtually(
 			learner->grad, NULL, NULL, NULL, err);
 	if (code)
 		return code;
-	for (size_t i = 0; i < params; i++)
-		choice->params[i] = learner->params[i] - rate * learner->grad[i];
+	vector_add(learner->engine, choice->params, learner->params, -rate, learner->grad, params);
 	learner_tell(learner, LEARNER_VIRTUAL, n);
 	return 0;
 }

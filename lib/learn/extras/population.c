@@ -61,7 +61,7 @@ static void end(void *extra)
 	struct population *population = extra;
 
 	for (int i = 1; i < population->type->count; i++) {
-		mem_free(population->members[i].params);
+		vector_free(population->engine, population->members[i].params);
 		mem_free(population->members[i].stats);
 		optimizer_free(population->members[i].optimizer);
 	}
@@ -71,7 +71,7 @@ static void end(void *extra)
 /* All go on from one of them, whose scale theirs become multiples of. */
 static void spread(struct population *population, const struct net *net, int from, double scale)
 {
-	const size_t params = net_params(net)->floats * sizeof(float);
+	const size_t params = net_params(net)->floats;
 	const size_t stats = net_stats(net)->floats * sizeof(float);
 	const struct population_member source = population->members[from];
 
@@ -79,7 +79,7 @@ static void spread(struct population *population, const struct net *net, int fro
 		struct population_member *member = &population->members[i];
 
 		if (i != from)
-			memcpy(member->params, source.params, params);
+			vector_copy(population->engine, member->params, source.params, params);
 		if (i != from && stats)
 			memcpy(member->stats, source.stats, stats);
 		optimizer_restart(member->optimizer);
@@ -95,10 +95,11 @@ static int make_member(
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 
-	if (!(member->params = mem_new(params, sizeof(float))) ||
-		(stats && !(member->stats = mem_new(stats, sizeof(float)))))
-		return err_memory(err, "a population", params * sizeof(float));
-	return learner_make_optimizer(learner, &member->optimizer, err);
+	const int code = vector_new(&member->params, learner->engine, params, "a population", err);
+
+	if (!code && stats && !(member->stats = mem_new(stats, sizeof(float))))
+		return err_memory(err, "a population", stats * sizeof(float));
+	return code ? code : learner_make_optimizer(learner, &member->optimizer, err);
 }
 
 /* The first member borrows what the learner has. */
@@ -111,6 +112,7 @@ static int make(void **extra, struct learner *learner, struct err *err)
 	if (!made)
 		return err_memory(err, "a population", sizeof(*made));
 	made->type = population_type_find(options_text(o, "learn.population"));
+	made->engine = learner->engine;
 	made->select_every = options_int(o, "learn.select_every");
 	made->members[0] = (struct population_member){.params = learner->params,
 		.stats = learner->stats[0],
@@ -314,7 +316,7 @@ static void state(void *extra, struct learner *learner, struct state *state)
 		state_int64(state, "hits", &member->hits);
 		if (i == 0)
 			continue;
-		state_params(state, "params", member->params, params);
+		vector_state(population->engine, state, "params", member->params, params);
 		if (stats)
 			state_floats(state, "stats", member->stats, stats);
 		optimizer_state(member->optimizer, state);

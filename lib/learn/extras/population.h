@@ -36,6 +36,7 @@ struct population_member {
 
 struct population {
 	const struct population_type *type;
+	const struct engine *engine; /* of their vectors */
 	struct population_member members[LEARNER_POPULATION];
 	int64_t seen;                         /* samples predicted since the last selection */
 	int select_every;                     /* parts between two selections */

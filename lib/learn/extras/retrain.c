@@ -8,6 +8,7 @@
 #include "learn/learner_impl.h"
 
 struct retrain {
+	const struct engine *engine;
 	float *start, *stats; /* stats: batch norm's; NULL for nets without it */
 };
 
@@ -20,7 +21,7 @@ static void end(void *extra)
 {
 	struct retrain *retrain = extra;
 
-	mem_free(retrain->start);
+	vector_free(retrain->engine, retrain->start);
 	mem_free(retrain->stats);
 	mem_free(retrain);
 }
@@ -30,15 +31,19 @@ static int make(void **extra, struct learner *learner, struct err *err)
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 	struct retrain *made = mem_new(1, sizeof(*made));
+	int code;
 
-	if (made && (made->start = mem_new(params, sizeof(float))) &&
-		(!stats || (made->stats = mem_new(stats, sizeof(float))))) {
-		*extra = made;
-		return 0;
-	}
-	if (made)
+	if (!made)
+		return err_memory(err, "the weights of the start", sizeof(*made));
+	made->engine = learner->engine;
+	code = vector_new(&made->start, learner->engine, params, "the weights of the start", err);
+	if (!code && stats && !(made->stats = mem_new(stats, sizeof(float))))
+		code = err_memory(err, "the statistics of the start", stats * sizeof(float));
+	if (code)
 		end(made);
-	return err_memory(err, "the weights of the start", params * sizeof(float));
+	else
+		*extra = made;
+	return code;
 }
 
 static void restart(void *extra, struct learner *learner)
@@ -47,7 +52,7 @@ static void restart(void *extra, struct learner *learner)
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 
-	memcpy(retrain->start, learner->params, params * sizeof(float));
+	vector_copy(learner->engine, retrain->start, learner->params, params);
 	if (retrain->stats)
 		memcpy(retrain->stats, learner->stats[0], stats * sizeof(float));
 }
@@ -55,12 +60,12 @@ static void restart(void *extra, struct learner *learner)
 static void begin_task(void *extra, struct learner *learner, int64_t first)
 {
 	const struct retrain *retrain = extra;
-	const size_t params = net_params(learner->net)->floats * sizeof(float);
+	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats * sizeof(float);
 
 	if (!first)
 		return;
-	memcpy(learner->params, retrain->start, params);
+	vector_copy(learner->engine, learner->params, retrain->start, params);
 	for (int i = 0; i < SCORES_MODELS && stats; i++)
 		memcpy(learner->stats[i], retrain->stats, stats);
 	optimizer_restart(learner->optimizer);
@@ -74,7 +79,8 @@ static void state(void *extra, struct learner *learner, struct state *state)
 {
 	struct retrain *retrain = extra;
 
-	state_params(state, "start", retrain->start, net_params(learner->net)->floats);
+	vector_state(
+		learner->engine, state, "start", retrain->start, net_params(learner->net)->floats);
 	if (retrain->stats)
 		state_floats(state, "start_stats", retrain->stats, net_stats(learner->net)->floats);
 }

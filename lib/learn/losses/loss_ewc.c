@@ -50,6 +50,10 @@ static int begin(struct loss *loss, const struct loss_view *view, struct err *er
 		return err_set(err, ERR_INPUT,
 			"loss.kind = ewc: takes gradients of single samples, which model.norm = bn "
 			"has none of; set it to gn-ws or none");
+	if (net_vectors(view->net))
+		return err_set(err, ERR_INPUT,
+			"loss.kind = ewc: weighs weights one by one, which a net on a device keeps "
+			"there; it works on a CPU");
 	ewc->hold = options_float(o, "loss.hold");
 	/* Momentum may gather a pull while the rate is near 0, and let it go at once. */
 	ewc->most = (float)((1 - options_float(o, "optimizer.momentum")) /

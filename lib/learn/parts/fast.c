@@ -63,8 +63,10 @@ static int choose_net(struct fast *fast, const struct part_view *view, struct er
 	fast->floats = table->floats;
 	fast->stats_floats = net_stats(view->net)->floats;
 	fast->part.features = fast->config.head;
-	if (!fast->config.head)
+	if (!fast->config.head) {
+		fast->engine = view->engine;
 		return 0;
+	}
 	if (!net_ends_dense(view->net))
 		return err_set(err, ERR_INPUT,
 			"fast.layers = head: %s does not end with the weights (classes, features) "
@@ -77,17 +79,28 @@ static int choose_net(struct fast *fast, const struct part_view *view, struct er
 	return code ? code : runner_new(&fast->runner, fast->head, view->engine, 0, err);
 }
 
-static bool make_buffers(struct fast *fast)
+static int make_vector(const struct fast *fast, float **vector, struct err *err)
 {
+	return vector_new(vector, fast->engine, fast->floats, "fast weights", err);
+}
+
+static int make_buffers(struct fast *fast, struct err *err)
+{
+	int code = make_vector(fast, &fast->point, err);
+
 	for (int i = 0; i < fast->config.count; i++)
-		for (int t = 0; t < fast->config.parts[i].count; t++)
-			if (!(fast->delta[i][t] = mem_new(fast->floats, sizeof(float))))
-				return false;
-	return (fast->point = mem_new(fast->floats, sizeof(float))) &&
-	       (!fast->head || (fast->grad = mem_new(fast->floats, sizeof(float)))) &&
-	       (!fast->stats_floats ||
-		       (fast->stats = mem_new(fast->stats_floats, sizeof(float)))) &&
-	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float)));
+		for (int t = 0; t < fast->config.parts[i].count && !code; t++)
+			code = make_vector(fast, &fast->delta[i][t], err);
+	if (!code && fast->head)
+		code = make_vector(fast, &fast->grad, err);
+	if (!code && fast->head)
+		code = make_vector(fast, &fast->slow, err);
+	if (code)
+		return code;
+	if ((!fast->stats_floats || (fast->stats = mem_new(fast->stats_floats, sizeof(float)))) &&
+		(fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))))
+		return 0;
+	return err_memory(err, "fast weights", fast->stats_floats * sizeof(float));
 }
 
 static double bytes(const struct part *part)
@@ -107,9 +120,10 @@ static void end(struct part *part)
 	runner_free(fast->runner);
 	net_free(fast->head);
 	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
-		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
-	mem_free(fast->point);
-	mem_free(fast->grad);
+		vector_free(fast->engine, fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
+	vector_free(fast->engine, fast->point);
+	vector_free(fast->engine, fast->grad);
+	vector_free(fast->engine, fast->slow);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
 	mem_free(fast);
@@ -128,8 +142,8 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 			made->part.recent = made->config.parts[i].recent;
 	if (!code)
 		code = choose_net(made, view, err);
-	if (!code && !make_buffers(made))
-		code = err_memory(err, "fast weights", (unsigned long long)bytes(&made->part));
+	if (!code)
+		code = make_buffers(made, err);
 	if (code)
 		end(&made->part);
 	else
@@ -290,7 +304,7 @@ static void state(struct part *part, struct state *state)
 
 	for (int i = 0; i < fast->config.count; i++)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
-			state_params(state, "delta", fast->delta[i][t], fast->floats);
+			vector_state(fast->engine, state, "delta", fast->delta[i][t], fast->floats);
 	fast->point_of = 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "learn/parts/part.h"
 #include "nn/ops.h"
+#include "nn/vectors.h"
 
 enum { FAST_PARTS = 6, FAST_TERMS = TERMS_MAX };
 
@@ -40,14 +41,16 @@ int fast_config(struct fast_config *config, const struct options *options, struc
 struct fast {
 	struct part part;
 	struct fast_config config;
-	struct net *head;                     /* NULL: parts displace all layers */
-	struct runner *runner;                /* of the head */
-	size_t first, floats;                 /* the displaced range of the slow net's parameters */
+	struct net *head;            /* NULL: parts displace all layers */
+	struct runner *runner;       /* of the head */
+	const struct engine *engine; /* of the vectors below; NULL: those of a head are memory */
+	size_t first, floats;        /* the displaced range of the slow net's parameters */
 	float *delta[FAST_PARTS][FAST_TERMS]; /* displacements, by terms */
 	float *point;                         /* slow weights + displacement */
 	int point_of;                         /* 1 + the part in `point`, valid for */
 	uint64_t point_version;               /* this version of the view */
 	const float *point_slow;              /* and these slow weights */
+	float *slow; /* the head's slow weights, where the net's vectors are not memory */
 	float *grad; /* of the head, whose gaps differ from the net's; NULL without one */
 	size_t stats_floats;
 	float *stats;   /* batch norm's; those of a gradient are discarded */

@@ -87,13 +87,35 @@ static void sweep(struct fast *fast, const struct part_view *view, team_fn *task
 	team_run(view->engine->team, slices(fast), task, s);
 }
 
+/* The vectors that a program keeps; NULL: all is in memory. */
+static struct vectors *kept(const struct fast *fast)
+{
+	return fast->engine ? fast->engine->vectors : NULL;
+}
+
+/* Leaves the point of a part. */
+static void displace(struct fast *fast, const struct part_view *view, const float *slow, int part)
+{
+	const struct terms_step terms = terms_of(fast, part);
+
+	for (int t = 0; t < terms.count && kept(fast); t++)
+		vectors_combine(kept(fast), fast->point, 1, t ? fast->point : slow, 1,
+			terms.term[t], fast->floats);
+	if (kept(fast))
+		return;
+	/* A failure to read is noted, and the slow net's next pass fails. */
+	if (view->engine->vectors)
+		vector_read(view->engine, slow, fast->slow, fast->floats, NULL);
+	sweep(fast, view, point_task,
+		&(struct sweep){.from = view->engine->vectors ? fast->slow : slow, .terms = terms});
+}
+
 const float *fast_point(struct fast *fast, const struct part_view *view, int part)
 {
 	if (fast->point_of == 1 + part && fast->point_version == view->version &&
 		fast->point_slow == view->params)
 		return fast->point;
-	sweep(fast, view, point_task,
-		&(struct sweep){.from = view->params + fast->first, .terms = terms_of(fast, part)});
+	displace(fast, view, view->params + fast->first, part);
 	fast->point_of = 1 + part;
 	fast->point_version = view->version;
 	fast->point_slow = view->params;
@@ -109,6 +131,8 @@ double fast_square(struct fast *fast, const struct part_view *view)
 {
 	double sum = 0;
 
+	if (kept(fast))
+		return vectors_square(kept(fast), view->grad, fast->floats);
 	sweep(fast, view, square_task, &(struct sweep){.from = fast_grad(fast, view)});
 	for (int i = 0; i < slices(fast); i++)
 		sum += (double)fast->squares[i];
@@ -128,12 +152,16 @@ void fast_move(
 		s.terms.step[t] = (float)(-keep * share * row->terms[t].rate);
 	}
 	fast->point_of = 0;
-	sweep(fast, view, move_task, &s);
+	for (int t = 0; t < row->count && kept(fast); t++)
+		vectors_combine(kept(fast), s.terms.term[t], s.terms.keep[t], s.terms.term[t],
+			s.terms.step[t], view->grad, fast->floats);
+	if (!kept(fast))
+		sweep(fast, view, move_task, &s);
 }
 
 void fast_clear(struct fast *fast, int part)
 {
 	for (int t = 0; t < fast->config.parts[part].count; t++)
-		memset(fast->delta[part][t], 0, fast->floats * sizeof(float));
+		vector_zero(fast->engine, fast->delta[part][t], fast->floats);
 	fast->point_of = 0;
 }

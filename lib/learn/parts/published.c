@@ -152,6 +152,7 @@ static int make(struct published *made, struct learner *learner,
 	int code = net_new(&made->net, net_spec(learner->net), err);
 
 	several.models = 1;
+	several.engine.vectors = code ? NULL : net_vectors(made->net);
 	for (int i = 1; i <= made->count; i++)
 		several.models += made->models[i].predictor > 0;
 	for (int i = 0; i < 2 && learner->numbers && !code; i++)

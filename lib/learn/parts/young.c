@@ -15,6 +15,7 @@
 #include "learn/parts/part.h"
 #include "nn/ops.h"
 #include "nn/rank.h"
+#include "nn/vectors.h"
 
 enum { BATCH = 8, WINDOW = 2000, LEAST = 60, BEFORE = 20 };
 
@@ -27,6 +28,7 @@ struct young {
 	int dim, classes;
 	size_t floats, stats_floats;
 	uint64_t seed;
+	const struct engine *engine;
 	float *params, *z, *x, *stats; /* see optim/optimizer_schedule_free.c */
 	int64_t steps;                 /* of this net */
 	int64_t seen, since, alarms;   /* rows that came; the first that counts */
@@ -46,9 +48,9 @@ static void end(struct part *part)
 {
 	struct young *young = mine(part);
 
-	mem_free(young->params);
-	mem_free(young->z);
-	mem_free(young->x);
+	vector_free(young->engine, young->params);
+	vector_free(young->engine, young->z);
+	vector_free(young->engine, young->x);
 	mem_free(young->stats);
 	mem_free(young->rows);
 	mem_free(young->labels);
@@ -64,12 +66,12 @@ static int start(struct young *young, const struct net *net, struct err *err)
 	int code;
 
 	rng_bits(rng, (uint64_t)young->alarms, bits);
-	code = net_init(net, (uint64_t)bits[0] << 32 | bits[1], young->params,
+	code = vector_init(young->engine, net, (uint64_t)bits[0] << 32 | bits[1], young->params,
 		young->stats_floats ? young->stats : NULL, err);
 	if (code)
 		return code;
-	memcpy(young->x, young->params, young->floats * sizeof(float));
-	memcpy(young->z, young->params, young->floats * sizeof(float));
+	vector_copy(young->engine, young->x, young->params, young->floats);
+	vector_copy(young->engine, young->z, young->params, young->floats);
 	young->steps = young->judged = 0;
 	young->quick = young->steady = 0;
 	return 0;
@@ -88,19 +90,19 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	made->floats = net_params(view->net)->floats;
 	made->stats_floats = net_stats(view->net)->floats;
 	made->seed = (uint64_t)options_int64(view->options, "run.seed");
-	made->params = mem_new(made->floats, sizeof(float));
-	made->z = mem_new(made->floats, sizeof(float));
-	made->x = mem_new(made->floats, sizeof(float));
+	made->engine = view->engine;
 	made->stats = mem_new(made->stats_floats + 1, sizeof(float));
 	made->rows = mem_new(WINDOW * dim, sizeof(float));
 	made->labels = mem_new(WINDOW, sizeof(*made->labels));
 	made->batch = mem_new(BATCH * dim, sizeof(float));
-	if (!made->params || !made->z || !made->x || !made->stats || !made->rows || !made->labels ||
-		!made->batch) {
-		end(&made->part);
-		return err_memory(err, "a young net", WINDOW * dim * sizeof(float));
-	}
-	code = start(made, view->net, err);
+	code = made->stats && made->rows && made->labels && made->batch
+		       ? 0
+		       : err_memory(err, "a young net", WINDOW * dim * sizeof(float));
+	for (int i = 0; i < 3 && !code; i++)
+		code = vector_new((float **[]){&made->params, &made->z, &made->x}[i], view->engine,
+			made->floats, "a young net", err);
+	if (!code)
+		code = start(made, view->net, err);
 	if (code)
 		end(&made->part);
 	else
@@ -137,8 +139,8 @@ static void step(struct young *young, const struct part_view *view, int64_t rows
 			.share = (float)fmax(share, SHARE_LEAST),
 			.first = young->steps == 1};
 
-		view->engine->ops->schedule_free(young->params + at, view->grad + at, young->z + at,
-			young->x + at, row->count, &one, &none);
+		vector_schedule_free(young->engine, young->params + at, view->grad + at,
+			young->z + at, young->x + at, row->count, &one, &none);
 	}
 }
 
@@ -238,9 +240,9 @@ static void state(struct part *part, struct state *state)
 	bool right = true;
 
 	state_enter(state, "young");
-	state_params(state, "params", young->params, young->floats);
-	state_params(state, "z", young->z, young->floats);
-	state_params(state, "x", young->x, young->floats);
+	vector_state(young->engine, state, "params", young->params, young->floats);
+	vector_state(young->engine, state, "z", young->z, young->floats);
+	vector_state(young->engine, state, "x", young->x, young->floats);
 	state_floats(state, "stats", young->stats, young->stats_floats);
 	state_int64(state, "steps", &young->steps);
 	state_int64(state, "seen", &young->seen);

@@ -11,6 +11,7 @@
 
 #include <retain.h>
 #include "nn/net.h"
+#include "nn/vectors.h"
 
 /* Architectures of this prefix are programs' nets; their name follows. */
 #define FOREIGN_PREFIX "net:"
@@ -18,6 +19,7 @@
 struct net_maker {
 	retain_net_fn *make; /* NULL: none */
 	void *context;
+	struct vectors *vectors; /* that the program keeps (nn/vectors.h); NULL: none */
 };
 
 struct foreign;

@@ -2,12 +2,14 @@
  * The passes of a foreign net, with the loss between them, so that every kind of loss works.
  *
  * Statistics are changed in a copy that is kept once all of the pass has succeeded. Gaps between
- * tensors stay zero in the gradient, and so do frozen tensors, whatever the net writes there.
+ * tensors stay zero in the gradient, and so do frozen tensors, whatever the net writes there; in
+ * vectors that the program keeps it sees to that itself.
  */
 #include <string.h>
 
 #include "nn/foreign/foreign_impl.h"
 #include "nn/own/plan/plan_impl.h"
+#include "nn/vectors.h"
 
 static bool trains(const struct plan *plan)
 {
@@ -60,7 +62,8 @@ int foreign_run(struct plan *plan, struct err *err)
 {
 	const struct retain_net *said = &plan->net->foreign->net;
 	const struct plan_run *run = &plan->run;
-	const struct retain_pass pass = {.params = plan->params,
+	struct vectors *vectors = plan->engine->vectors;
+	struct retain_pass pass = {.params = vectors ? NULL : plan->params,
 		.stats = stats_of(plan),
 		.version = plan->version,
 		.inputs = run->input,
@@ -72,10 +75,17 @@ int foreign_run(struct plan *plan, struct err *err)
 		.logits = run->logits ? run->logits : plan->logits,
 		.features = run->features,
 		.logit_grads = plan->logit_grads,
-		.grad = run->grad};
+		.grad = vectors ? NULL : run->grad};
 	struct retain_err why = {0};
-	int code = said->forward(said->context, &pass, &why);
+	int code = vectors_failed(plan->engine, err);
 
+	if (code)
+		return code;
+	if (vectors)
+		pass.weights = vectors_span(vectors, plan->params);
+	if (vectors && run->grad)
+		pass.gradient = vectors_span(vectors, run->grad);
+	code = said->forward(said->context, &pass, &why);
 	if (code)
 		return foreign_failed(plan->net, "forward", code, &why, err);
 	if (run->losses)
@@ -84,7 +94,8 @@ int foreign_run(struct plan *plan, struct err *err)
 		code = said->backward(said->context, &pass, &why);
 		if (code)
 			return foreign_failed(plan->net, "backward", code, &why, err);
-		clear_gaps(&plan->net->params, run->grad);
+		if (!vectors)
+			clear_gaps(&plan->net->params, run->grad);
 	}
 	if (run->stats && pass.stats)
 		memcpy(run->stats, pass.stats, plan->net->stats.floats * sizeof(float));

@@ -54,8 +54,12 @@ int engine_new(struct engine **engine, const struct engine_config *config, struc
 	if (!made)
 		return err_memory(err, "an engine", sizeof(*made));
 	int threads = config->threads, code = choose(made, config, err);
+	if (!code && config->vectors && !ranks_alone(config->ranks))
+		code = err_set(
+			err, ERR_INPUT, "vectors that a program keeps cannot be shared by ranks");
 	if (!ranks_alone(config->ranks))
 		made->ranks = config->ranks;
+	made->vectors = config->vectors;
 	if (!threads)
 		threads = made->ranks ? made->ranks->threads : os_processors();
 	if (!code)

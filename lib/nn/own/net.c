@@ -155,6 +155,11 @@ int net_init(const struct net *net, uint64_t seed, float *params, float *stats, 
 	return 0;
 }
 
+struct vectors *net_vectors(const struct net *net)
+{
+	return net->spec.maker ? net->spec.maker->vectors : NULL;
+}
+
 static double macs_from(const struct net *net, int first)
 {
 	double macs = net->foreign ? foreign_macs(net->foreign) : 0;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "nn/engine.h"
 #include "nn/ranks/ranks.h"
+#include "nn/vectors.h"
 
 struct whole {
 	struct ranks *ranks;
@@ -34,7 +35,10 @@ size_t slices_kept(const struct engine *engine, size_t floats)
 
 void slices_keep(const struct engine *engine, float *own, const float *whole, size_t floats)
 {
-	ranks_keep(ranks_of(engine), own, whole, floats);
+	if (ranks_of(engine))
+		ranks_keep(ranks_of(engine), own, whole, floats);
+	else
+		vector_copy(engine, own, whole, floats);
 }
 
 void slices_state(const struct engine *engine, struct state *state, const char *name, float *own,
@@ -44,7 +48,7 @@ void slices_state(const struct engine *engine, struct state *state, const char *
 	float *whole;
 
 	if (!ranks) {
-		state_params(state, name, own, floats);
+		vector_state(engine, state, name, own, floats);
 		return;
 	}
 	whole = mem_new(floats ? floats : 1, sizeof(*whole));

@@ -328,6 +328,7 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 	struct learner_report now;
 	struct text schema = {0};
 	struct jwriter json = {.out = &schema, .dense = true};
+	float *params = NULL;
 	int code;
 
 	if (!names)
@@ -337,21 +338,24 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 		schema_write(run->schema, learner_floats(run->learner), &json, NULL);
 	else if (run->driver->schema)
 		run->driver->schema(run, &json);
-	code = weights_save(path,
-		&(struct weights){.net = learner_net(run->learner),
-			.params = learner_params(run->learner, model),
-			.stats = learner_stats(run->learner, model),
-			.iteration = now.iteration,
-			.class_names = run_class_names(run, names) ? names : NULL,
-			.schema = schema.data,
-			.scale = learner_scale(run->learner),
-			.scale_seen = learner_scale_seen(run->learner),
-			.target = target_kind(learner_target(run->learner)->name),
-			.number_scale = learner_number_scale(run->learner)},
-		err);
+	code = learner_copy_params(run->learner, model, &params, err);
+	if (!code)
+		code = weights_save(path,
+			&(struct weights){.net = learner_net(run->learner),
+				.params = params,
+				.stats = learner_stats(run->learner, model),
+				.iteration = now.iteration,
+				.class_names = run_class_names(run, names) ? names : NULL,
+				.schema = schema.data,
+				.scale = learner_scale(run->learner),
+				.scale_seen = learner_scale_seen(run->learner),
+				.target = target_kind(learner_target(run->learner)->name),
+				.number_scale = learner_number_scale(run->learner)},
+			err);
 	if (!code && schema.failed)
 		code = err_memory(err, "a schema", schema.size);
 	text_release(&schema);
+	mem_free(params);
 	mem_free(names);
 	return code;
 }

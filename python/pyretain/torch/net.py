@@ -1,10 +1,9 @@
 """A PyTorch module as a net of the library.
 
-On a CPU the module's parameters, statistics and gradients are the library's arrays: nothing is
-copied. A pass that comes with other arrays (averages, displacements) points the parameters
-there. On another device the module has one flat array of parameters and one of statistics; a
-pass brings the library's there if they have changed since, and a backward pass brings the
-gradient back.
+On a CPU the module's parameters, statistics and gradients are the library's arrays, elsewhere
+vectors on that device (vectors.py). Nothing of their size is copied: a pass that comes with other
+ones (averages, displacements) points the parameters there. Statistics are brought to a device
+for each pass.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import torch
 
 from pyretain._core import InputError, ffi
 from pyretain.nets import Net, Nets, Shape, Tensor, name_of, places
+from pyretain.torch.vectors import Vectors, here, memory, vector_of
 
 Module = torch.nn.Module
 Maker = Callable[[int], Module]
@@ -32,11 +32,6 @@ DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "bfloat16": torch.bfloa
 
 def _pointer(it: Any) -> int:
     return int(ffi.cast("uintptr_t", it))
-
-
-def _flat(it: Any, floats: int) -> torch.Tensor:
-    """A tensor over the library's memory."""
-    return torch.frombuffer(ffi.buffer(ffi.cast("float *", it), 4 * floats), dtype=torch.float32)
 
 
 @contextlib.contextmanager
@@ -172,50 +167,70 @@ class Look:
 
 
 class Arrays:
-    """One kind of the library's flat arrays, parameters or statistics, and the module's tensors in them."""
+    """One kind of flat arrays, parameters or statistics, and the module's tensors in them."""
 
-    def __init__(self, rows: Sequence[Tensor], tensors: dict[str, torch.Tensor], device: torch.device) -> None:
+    def __init__(self, rows: Sequence[Tensor], tensors: dict[str, torch.Tensor]) -> None:
         self.rows = rows
         self.tensors = [tensors[row.name] for row in rows]
         self.places, self.floats = places(rows)
-        self.there = None if device.type == "cpu" else torch.zeros(self.floats, device=device)
         self._views: dict[int, tuple[torch.Tensor, list[torch.Tensor]]] = {}
-        self._bound = 0
-        if self.there is not None:
-            self._point(self._cut(self.there))
+        self._bound: Any = None
 
-    def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
+    def cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
         return [flat[at : at + n].view(row.shape) for (at, n), row in zip(self.places, self.rows)]
 
     def _point(self, views: list[torch.Tensor]) -> None:
         for tensor, view in zip(self.tensors, views):
             tensor.data = view
 
-    def views(self, it: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    def _in_memory(self, it: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """The library's array, whole and cut."""
         key = _pointer(it)
         found = self._views.get(key)
         if found is None:
             if len(self._views) >= POINTERS:
                 self._views.clear()
-            flat = _flat(it, self.floats)
-            found = self._views[key] = (flat, self._cut(flat))
+            flat = memory(it, self.floats)
+            found = self._views[key] = (flat, self.cut(flat))
         return found
 
-    def bind(self, it: Any, changed: bool) -> None:
-        """The module's tensors have the values of this array."""
-        if not self.floats:
-            return
-        key = _pointer(it)
-        if self.there is None and key != self._bound:
-            self._point(self.views(it)[1])
-        elif self.there is not None and (changed or key != self._bound):
-            self.there.copy_(self.views(it)[0])
-        self._bound = key
+    def views(self, it: Any, span: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """An array, whole and cut: the library's, or, where that is NULL, a vector."""
+        if it != ffi.NULL:
+            return self._in_memory(it)
+        vector = vector_of(span)
+        flat = vector.flat[span.first : span.first + self.floats]
+        cuts = vector.cuts.setdefault(self, {})
+        if span.first not in cuts:
+            cuts[span.first] = self.cut(flat)
+        return flat, cuts[span.first]
+
+    def bind(self, it: Any, span: Any = None) -> None:
+        """The module's tensors are those of this array."""
+        flat, views = self.views(it, span)
+        if self._bound is not views:
+            self._point(views)
+        self._bound = views
+
+
+class Statistics(Arrays):
+    """The library's statistics; on a device the module has a copy."""
+
+    def __init__(self, rows: Sequence[Tensor], tensors: dict[str, torch.Tensor], device: torch.device) -> None:
+        super().__init__(rows, tensors)
+        self.there = None if device.type == "cpu" else torch.zeros(self.floats, device=device)
+        if self.there is not None:
+            self._point(self.cut(self.there))
+
+    def bring(self, it: Any) -> None:
+        if self.floats and self.there is None:
+            self.bind(it)
+        elif self.floats and self.there is not None:
+            self.there.copy_(self._in_memory(it)[0])
 
     def bring_back(self, it: Any) -> None:
         if self.floats and self.there is not None:
-            self.views(it)[0].copy_(self.there)
+            self._in_memory(it)[0].copy_(here(self.there))
 
 
 class ModuleNet:
@@ -233,10 +248,8 @@ class ModuleNet:
             for name, one in [*module.named_parameters(), *module.named_buffers()]
         }
         self._module = module.to(self._device)
-        self._arrays = Arrays(self.params, dict(self._module.named_parameters()), self._device)
-        self._statistics = Arrays(self.stats, dict(self._module.named_buffers()), self._device)
-        self._grads = Arrays(self.params, dict(self._module.named_parameters()), torch.device("cpu"))
-        self._grad_there = None if self._device.type == "cpu" else torch.zeros(self._grads.floats, device=self._device)
+        self._arrays = Arrays(self.params, dict(self._module.named_parameters()))
+        self._statistics = Statistics(self.stats, dict(self._module.named_buffers()), self._device)
         self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
         self._call: Callable[[torch.Tensor], Any] = brought.compiled(self._module)
         self._lock = threading.Lock()
@@ -257,7 +270,7 @@ class ModuleNet:
         for it, arrays in ((params, self._arrays), (stats, self._statistics)):
             if not arrays.floats:
                 continue
-            flat = _flat(it, arrays.floats)
+            flat = memory(it, arrays.floats)
             for (at, n), row in zip(arrays.places, arrays.rows):
                 flat[at : at + n] = values[row.name].reshape(-1).cpu()
 
@@ -282,17 +295,17 @@ class ModuleNet:
 
     def forward(self, one: Any) -> None:
         with self._lock:
-            changed = one.version != self._version
-            self._version = -1  # unless all of this succeeds
-            self._arrays.bind(one.params, changed)
-            self._statistics.bind(one.stats, changed or bool(one.training))
-            inputs = _flat(one.inputs, one.count * self._sample)
+            self._arrays.bind(one.params, one.weights)
+            if one.training or one.version != self._version:
+                self._version = -1  # unless all of this succeeds
+                self._statistics.bring(one.stats)
+            inputs = memory(one.inputs, one.count * self._sample)
             inputs = inputs.view(one.count, *self._input).to(self._device)
             if self._alters and self._device.type == "cpu":
                 inputs = inputs.clone()
             self._wants = one.features != ffi.NULL
             output = self._run(one, inputs)
-            _flat(one.logits, output.numel()).view(output.shape).copy_(output.detach())
+            memory(one.logits, output.numel()).view(output.shape).copy_(here(output))
             if self._wants:
                 self._tell_features(one)
             if one.training:
@@ -305,24 +318,18 @@ class ModuleNet:
         seen, self._features, self._wants = self._features, None, False
         if seen is None or seen.numel() != one.count * self.features:
             raise InputError("the module's last layer did not see its batch")
-        _flat(one.features, seen.numel()).view(seen.shape).copy_(seen.detach())
+        memory(one.features, seen.numel()).view(seen.shape).copy_(here(seen))
 
     def backward(self, one: Any) -> None:
         with self._lock:
             output, self._kept = self._kept, None
             assert output is not None
-            given = _flat(one.logit_grads, output.numel()).view(output.shape).to(self._device)
-            flat, views = self._grads.views(one.grad)
-            if self._grad_there is not None:
-                here, cut = self._grad_there, self._grads._cut(self._grad_there)
-            else:
-                here, cut = flat, views
+            given = memory(one.logit_grads, output.numel()).view(output.shape).to(self._device)
+            flat, cut = self._arrays.views(one.grad, one.gradient)
             if self._brought.amp == torch.float16:
-                self._scaled(output, given, here, cut)
+                self._scaled(output, given, flat, cut)
             else:
-                self._descend(output, given.to(output.dtype), here, cut, False)
-            if self._grad_there is not None:
-                flat.copy_(here)
+                self._descend(output, given.to(output.dtype), flat, cut, False)
 
     def _descend(self, output: torch.Tensor, given: torch.Tensor, flat: torch.Tensor, cut: list[torch.Tensor], again: bool) -> None:
         flat.zero_()
@@ -340,7 +347,7 @@ class ModuleNet:
         for _ in range(HALVES):
             self._descend(output, (given * self._scale).to(output.dtype), flat, cut, True)
             flat.div_(self._scale)
-            if bool(torch.isfinite(flat).all()):
+            if flat.is_meta or bool(torch.isfinite(flat).all()):
                 return
             self._scale /= 2
 
@@ -425,7 +432,8 @@ class Brought:
         return ModuleNet(self, module.cpu(), input, shape.classes)
 
     def nets(self, net: Any, name: Optional[str]) -> Nets:
-        return Nets(name if name is not None else name_of(net), self.net)
+        vectors = None if self.device.type == "cpu" else Vectors(self.device)
+        return Nets(name if name is not None else name_of(net), self.net, vectors)
 
     def settings(self) -> dict[str, Any]:
         """What the library must know; the module is given its inputs as they come."""
