@@ -1,7 +1,9 @@
 """A module on a device that is not the CPU: a made-up one, compiled here, on which mixing fails."""
 
+import hashlib
 import os
 import shutil
+import sys
 import types
 
 import numpy as np
@@ -11,19 +13,27 @@ torch = pytest.importorskip("torch", reason="there is no PyTorch")
 pytest.importorskip("safetensors", reason="there is no safetensors")
 
 import pyretain.torch as rt  # noqa: E402
-from test_torch_net import SMALL, mlp  # noqa: E402
+from test_torch_net import SMALL, Noisy, mlp  # noqa: E402
+
+
+def kept_folder(source):
+    """Compiling takes a minute, so the result is kept beside the tests' packages."""
+    with open(source, "rb") as file:
+        digest = hashlib.sha256(file.read() + torch.__version__.encode() + sys.version.encode()).hexdigest()[:16]
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    folder = os.path.join(cache, "retain", f"sham-{digest}")
+    os.makedirs(folder, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def sham(tmp_path_factory):
+def sham():
     if shutil.which("ninja") is None or shutil.which("c++") is None:
         pytest.skip("there is no ninja or no C++ compiler")
     from torch.utils import cpp_extension
 
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sham.cpp")
-    made = cpp_extension.load(
-        "sham_device", [source], extra_cflags=["-O0", "-w"], build_directory=str(tmp_path_factory.mktemp("sham"))
-    )
+    made = cpp_extension.load("sham_device", [source], extra_cflags=["-O0", "-w"], build_directory=kept_folder(source))
     torch.utils.rename_privateuse1_backend("sham")
     device = types.ModuleType("sham")
     device.is_available = device.is_initialized = lambda: True
@@ -39,8 +49,19 @@ def test_mixing_fails(sham):
         torch.ones(3, device="sham") + torch.ones(3)
 
 
-def test_it_comes_to_the_same_numbers(sham, stream):
-    learners = [rt.Learner(mlp, input=(4,), device=device, **SMALL) for device in ("cpu", "sham")]
+WAYS = [
+    {},
+    {"run_micro_batch": 3},
+    {"run_method": "schedule-free+recency+fast", "fast_heads": "hidden, young"},
+    {"run_method": "ama+malr+fast", "fast_layers": "head", "fast_parts": "0.3:0.97", "model_classes": 3},
+    {"run_method": "mir", "optimizer_kind": "adam", "schedule_rate": 0.01},
+    {"run_method": "polrs+adrep", "learn_part_steps": 4},
+]
+
+
+@pytest.mark.parametrize("settings", WAYS)
+def test_it_comes_to_the_same_numbers(sham, stream, settings):
+    learners = [rt.Learner(mlp, input=(4,), device=device, **{**SMALL, **settings}) for device in ("cpu", "sham")]
     for inputs, labels in stream(12):
         for learner in learners:
             learner.learn(inputs, labels)
@@ -49,3 +70,53 @@ def test_it_comes_to_the_same_numbers(sham, stream):
         assert torch.allclose(here[name].float(), there[name].float(), atol=1e-5), name
     assert np.allclose(learners[0].predict_proba(inputs), learners[1].predict_proba(inputs), atol=1e-5)
     assert learners[1].metrics().learning_efficacy > 0.5
+
+
+def wide(classes):
+    return torch.nn.Sequential(torch.nn.Linear(4, 500), torch.nn.ReLU(), torch.nn.Linear(500, classes))
+
+
+@pytest.mark.parametrize("settings", WAYS[:4])
+def test_nothing_of_the_nets_size_crosses(sham, stream, settings):
+    """Between host and device go samples, labels' gradients and logits, whatever the size of the net."""
+    floats = sum(one.numel() for one in wide(3).parameters())
+    learner = rt.Learner(wide, input=(4,), device="sham", **{**SMALL, "model_classes": 3, **settings})
+    batches = list(stream(8))
+    for inputs, labels in batches[:4]:
+        learner.learn(inputs, labels)
+    sham.crossed()
+    for inputs, labels in batches[4:]:
+        learner.learn(inputs, labels)
+    sizes = sham.crossed()
+    assert len(sizes) > 20, "copies of inputs and logits are counted"
+    # Parts beside the net read the inputs of its last layer, or that layer, which they displace in memory.
+    rest = 16 * 500 if "fast_layers" in settings or "fast_heads" in settings else 0
+    assert max(sizes) <= max(rest, 16 * 4) and (rest or max(sizes) < floats // 10), max(sizes)
+    learner.state_dict()
+    assert max(sham.crossed()) >= floats, "weights that are saved are read out"
+
+
+def test_it_goes_on_from_its_folder(sham, stream, tmp_path):
+    batches = list(stream(12))
+    weights = []
+    for pieces in ((12,), (5, 12)):
+        at = 0
+        for end in pieces:
+            folder = tmp_path / str(len(pieces))
+            with rt.Learner(Noisy, input=(4,), device="sham", folder=folder, **SMALL) as learner:
+                for inputs, labels in batches[at:end]:
+                    learner.learn(inputs, labels)
+                weights.append(learner.state_dict())
+            at = end
+    for name, tensor in weights[0].items():
+        assert torch.equal(tensor, weights[-1][name]), name
+
+
+def test_shapes_on_meta(stream):
+    """No numbers, but every path of a device; what mixes devices fails there as well."""
+    settings = {**SMALL, "run_method": "ama+malr+fast", "model_classes": 3, "run_micro_batch": 3}
+    learner = rt.Learner(mlp, input=(4,), device="meta", **settings)
+    for inputs, labels in stream(3):
+        learner.learn(inputs, labels)
+    assert learner.metrics().iterations == 15
+    assert not learner.state_dict()["0.weight"].any()

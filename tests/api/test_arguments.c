@@ -82,6 +82,8 @@ static int no_net(void *context, const struct retain_shape *asked, struct retain
 
 static void null_is_refused(void **state)
 {
+	const struct retain_vectors none = {0};
+
 	(void)state;
 	NO("config", retain_config_load(NULL, "x", &err));
 	NO("path", retain_config_load(config, NULL, &err));
@@ -100,6 +102,10 @@ static void null_is_refused(void **state)
 	NO("config", retain_config_on_net(NULL, "x", no_net, NULL, &err));
 	NO("name", retain_config_on_net(config, NULL, no_net, NULL, &err));
 	NO("make", retain_config_on_net(config, "x", NULL, NULL, &err));
+	NO("config", retain_config_on_vectors(NULL, &none, &err));
+	NO("vectors", retain_config_on_vectors(config, NULL, &err));
+	WRONG(retain_config_on_vectors(config, &none, &err),
+		"a function of struct retain_vectors is NULL");
 	WRONG(retain_config_on_net(config, "a b", no_net, NULL, &err), "name = a b: must be");
 	WRONG(retain_config_on_net(config, "", no_net, NULL, &err), "name = : must be");
 
