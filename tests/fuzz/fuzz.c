@@ -32,12 +32,12 @@ void fuzz_begin(const uint8_t *data, size_t size)
 	turn >>= 16;
 }
 
-bool fuzz_due(int n)
+bool fuzz_due(int n, int of)
 {
 #ifdef TARGETS /* of a replay */
 	return true;
 #else
-	return (turn + (uint32_t)n) % 8 == 0;
+	return (turn + (uint32_t)n) % (uint32_t)of == 0;
 #endif
 }
 

@@ -21,10 +21,10 @@ _Noreturn void fuzz_broken(const char *file, int line, const char *condition);
 
 /*
  * Whether a costly check is due for the n-th piece of an input: a fuzzer, for which executions
- * count, makes it for one piece in eight, chosen by the input's bytes; a replay makes all.
+ * count, makes it for one piece in so many, chosen by the input's bytes; a replay makes all.
  */
 void fuzz_begin(const uint8_t *data, size_t size);
-bool fuzz_due(int n);
+bool fuzz_due(int n, int of);
 
 /*
  * Room for so many floats, and unreadable bytes behind it under ASan; good until the next call.

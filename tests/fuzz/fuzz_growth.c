@@ -147,9 +147,9 @@ static void grow(struct schema *schema, struct schema *other, const char *at, si
 			start_again(&other);
 		if (!row)
 			continue;
-		if (fuzz_due(n))
+		if (fuzz_due(n, 8))
 			forgets(schema, row);
-		if (learns(schema, other, row, &pasts[count], fuzz_due(n)))
+		if (learns(schema, other, row, &pasts[count], fuzz_due(n, 8)))
 			pasts[count++].row = row;
 		else
 			jvalue_free(row);

@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		for (char *line; (line = next_line(&at, &left, &length)); free(line))
 			if (length)
-				read_line(&shape, line, length, fuzz_due(n++));
+				read_line(&shape, line, length, fuzz_due(n++, 8));
 	}
 	schema_free(schema);
 	live_table_release(&table);

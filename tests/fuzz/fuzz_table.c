@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
+	fuzz_begin(data, size);
 	fuzz_records("table", fuzz_mapped("table.csv", data + 1, size - 1),
 		fuzz_records_keys(settings, SETTINGS, data[0]));
 	return 0;
