@@ -5,6 +5,8 @@
 #include "base/json.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <string.h>
 
 static const json_t *inner(const struct jvalue *value)
 {
@@ -115,4 +117,36 @@ bool jvalue_truth(const struct jvalue *value, bool *truth)
 		return false;
 	*truth = json_is_true(inner(value));
 	return true;
+}
+
+struct jvalue *jvalue_table(void)
+{
+	return (struct jvalue *)json_object();
+}
+
+struct jvalue *jvalue_of_number(double number)
+{
+	return (struct jvalue *)(isfinite(number) ? json_real(number) : json_null());
+}
+
+struct jvalue *jvalue_of_text(const char *words, size_t size)
+{
+	return memchr(words, '\0', size) ? NULL : (struct jvalue *)json_stringn(words, size);
+}
+
+struct jvalue *jvalue_share(const struct jvalue *value)
+{
+	return (struct jvalue *)json_incref((json_t *)value);
+}
+
+int jvalue_put(struct jvalue *table, const char *key, struct jvalue *value, struct err *err)
+{
+	const bool twice = jvalue_find(table, key);
+
+	if (twice)
+		jvalue_free(value);
+	else if (!json_object_set_new((json_t *)table, key, (json_t *)value))
+		return 0;
+	return twice ? err_set(err, ERR_INPUT, "%s: is there twice", key)
+		     : err_memory(err, "JSON", strlen(key));
 }

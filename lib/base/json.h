@@ -58,4 +58,16 @@ bool jvalue_number(const struct jvalue *value, double *number);
 bool jvalue_whole(const struct jvalue *value, int64_t *number);
 bool jvalue_truth(const struct jvalue *value, bool *truth);
 
+/*
+ * Values without a text: an empty table, a number (null if it is not finite), a text, another
+ * document's value. NULL if out of memory, or for a text that is not UTF-8 or holds a zero byte.
+ * jvalue_put gives a table an entry and takes the value over, whatever happens; ERR_INPUT if there
+ * is an entry of this name already.
+ */
+struct jvalue *jvalue_table(void);
+struct jvalue *jvalue_of_number(double number);
+struct jvalue *jvalue_of_text(const char *words, size_t size);
+struct jvalue *jvalue_share(const struct jvalue *value);
+int jvalue_put(struct jvalue *table, const char *key, struct jvalue *value, struct err *err);
+
 #endif

@@ -163,9 +163,33 @@ static void layouts_are_followed(void **state)
 	text_release(&text);
 }
 
+static void values_are_made(void **state)
+{
+	struct jvalue *table = jvalue_table(), *other;
+	struct err err = {0};
+	double number = 0;
+
+	assert_ok(jvalue_read(&other, "[true]", 6, "a list", &err), err);
+	assert_ok(jvalue_put(table, "a", jvalue_of_number(0.5), &err), err);
+	assert_ok(jvalue_put(table, "b", jvalue_of_text("words", 4), &err), err);
+	assert_ok(jvalue_put(table, "c", jvalue_share(jvalue_at(other, 0)), &err), err);
+	assert_ok(jvalue_put(table, "d", jvalue_of_number(1.0 / 0.0), &err), err);
+	assert_int_equal(jvalue_put(table, "a", jvalue_of_number(1), &err), ERR_INPUT);
+	assert_says(err, "a: is there twice");
+	jvalue_free(other);
+	assert_true(jvalue_number(jvalue_find(table, "a"), &number) && number == 0.5);
+	assert_string_equal(jvalue_text(jvalue_find(table, "b")), "word");
+	assert_int_equal(jvalue_kind(jvalue_find(table, "c")), JVALUE_TRUTH);
+	assert_int_equal(jvalue_kind(jvalue_find(table, "d")), JVALUE_NONE);
+	assert_null(jvalue_of_text("a\0b", 3));
+	assert_null(jvalue_of_text("\xff", 1));
+	jvalue_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_made),
 		cmocka_unit_test(values_are_found),
 		cmocka_unit_test(wrong_kinds_have_answers),
 		cmocka_unit_test(bad_documents_are_refused),

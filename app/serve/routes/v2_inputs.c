@@ -226,86 +226,70 @@ static int open_column(struct column *column, const struct jvalue *tensor, size_
 	return code;
 }
 
-static int add_json(
-	struct jwriter *row, const char *name, const struct jvalue *value, struct err *err)
+static struct jvalue *json_of(const struct jvalue *value, struct err *err)
 {
-	double number;
-	bool truth;
+	const enum jvalue_kind kind = jvalue_kind(value);
 
-	if (jvalue_number(value, &number))
-		jwriter_number(row, name, number);
-	else if (jvalue_text(value))
-		jwriter_text(row, name, jvalue_text(value));
-	else if (jvalue_truth(value, &truth))
-		jwriter_truth(row, name, truth);
-	else if (jvalue_kind(value) == JVALUE_NONE)
-		jwriter_raw(row, name, "null");
-	else
-		return err_set(err, ERR_INPUT, "data: must be a list of numbers or texts");
-	return 0;
+	if (kind != JVALUE_LIST && kind != JVALUE_TABLE)
+		return jvalue_share(value);
+	err_set(err, ERR_INPUT, "data: must be a list of numbers or texts");
+	return NULL;
 }
 
 /* A text in a binary tensor: its length in four bytes, lowest first, and its bytes. */
-static int add_bytes(struct jwriter *row, struct column *column, struct err *err)
+static struct jvalue *text_of(struct column *column, struct err *err)
 {
+	struct jvalue *made;
 	uint32_t size = 0;
-	char *text;
-	int code = 0;
 
 	if (column->left >= sizeof(size))
 		memcpy(&size, column->bytes, sizeof(size));
-	if (column->left < sizeof(size) || size > column->left - sizeof(size))
-		return err_set(
-			err, ERR_INPUT, "binary_data_size: a text is longer than the tensor");
-	text = mem_new((size_t)size + 1, 1);
-	if (!text)
-		return err_memory(err, "a text", size);
-	memcpy(text, column->bytes + sizeof(size), size);
-	if (strlen(text) != size || !text_is_utf8(text))
-		code = err_set(err, ERR_INPUT, "a text is not UTF-8, or holds a zero byte");
-	else
-		jwriter_text(row, column->name, text);
-	mem_free(text);
+	if (column->left < sizeof(size) || size > column->left - sizeof(size)) {
+		err_set(err, ERR_INPUT, "binary_data_size: a text is longer than the tensor");
+		return NULL;
+	}
+	made = jvalue_of_text(column->bytes + sizeof(size), size);
+	if (!made)
+		err_set(err, ERR_INPUT, "a text is not UTF-8, or holds a zero byte");
 	column->bytes += sizeof(size) + size;
 	column->left -= sizeof(size) + size;
-	return code;
+	return made;
 }
 
-static int add_value(struct jwriter *row, struct column *column, size_t i, struct err *err)
+static int add_value(struct jvalue *row, struct column *column, size_t i, struct err *err)
 {
-	if (column->data)
-		return add_json(row, column->name, jvalue_at(column->data, i), err);
-	if (!column->type)
-		return add_bytes(row, column, err);
-	jwriter_number(
-		row, column->name, column->type->read(column->bytes + i * column->type->size));
-	return 0;
+	struct jvalue *value = column->data    ? json_of(jvalue_at(column->data, i), err)
+			       : !column->type ? text_of(column, err)
+					       : jvalue_of_number(column->type->read(
+							 column->bytes + i * column->type->size));
+
+	if (!value)
+		return err->code ? err->code : err_memory(err, "a value", 0);
+	return jvalue_put(row, column->name, value, err);
 }
 
 /* Rows are read as those of other requests are. */
-static int read_row(struct exchange *exchange, struct column *columns, size_t count, size_t i,
-	struct text *words, struct err *err)
+static int read_row(
+	struct exchange *exchange, struct column *columns, size_t count, size_t i, struct err *err)
 {
-	struct jwriter row = {.out = words};
-	struct event line;
+	struct jvalue *row = jvalue_table(), *object = jvalue_table();
+	struct feed_line line = {.json = object};
+	struct event event;
 	char where[32];
 	int code = 0;
 
 	snprintf(where, sizeof(where), "row %zu", i);
-	words->size = 0;
-	jwriter_table(&row, NULL);
-	jwriter_table(&row, "input");
 	for (size_t c = 0; c < count && !code; c++)
-		code = add_value(&row, &columns[c], i, err);
+		code = add_value(row, &columns[c], i, err);
 	if (code)
-		return code;
-	jwriter_end(&row);
-	jwriter_end(&row);
-	if (words->failed)
-		return err_memory(err, "a row", words->size);
-	return desk_read(exchange->served->desk, exchange->copy,
-		&(struct feed_line){.bytes = words->data, .size = words->size}, where, &line,
-		exchange->inputs + i * copy_floats(exchange->copy), err);
+		jvalue_free(row);
+	else
+		code = jvalue_put(object, "input", row, err);
+	if (!code)
+		code = desk_read(exchange->served->desk, exchange->copy, &line, where, &event,
+			exchange->inputs + i * copy_floats(exchange->copy), err);
+	jvalue_free(object);
+	return code;
 }
 
 /* Before anything is made for rows, the request has as many values of each column. */
@@ -336,7 +320,6 @@ static int read_columns(struct exchange *exchange, const struct jvalue *inputs,
 {
 	const size_t count = jvalue_count(inputs);
 	struct column *columns;
-	struct text words = {0};
 	size_t rows = 0;
 	int code;
 
@@ -348,8 +331,7 @@ static int read_columns(struct exchange *exchange, const struct jvalue *inputs,
 	if (!code)
 		code = make_inputs(exchange, rows, count, err);
 	for (size_t i = 0; i < rows && !code; i++)
-		code = read_row(exchange, columns, count, i, &words, err);
-	text_release(&words);
+		code = read_row(exchange, columns, count, i, err);
 	mem_free(columns);
 	return code;
 }
