@@ -145,7 +145,7 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	if (learner_mixes(learner, model)) {
 		const struct part_view view = learner_view(learner);
 
-		return parts_predict(learner->parts, &view, model, inputs, n, logits, err);
+		return parts_predict(learner->parts, &view, model, inputs, raw, n, logits, err);
 	}
 	learner_tell(learner, LEARNER_PREDICT, n);
 	code = runner_infer(

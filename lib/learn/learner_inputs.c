@@ -121,6 +121,18 @@ int learner_stored(struct learner *learner, const int64_t *ids, int n, float *in
 	return fetch(learner, ids, n, 0, inputs, labels, err);
 }
 
+int learner_unscaled(struct learner *learner, int64_t first, int n, float *inputs,
+	const float **given, struct err *err)
+{
+	union target labels[PART_CHUNK];
+	int64_t ids[PART_CHUNK];
+
+	*given = learner->config.peers ? NULL : inputs;
+	for (int i = 0; i < n; i++)
+		ids[i] = first + i;
+	return *given ? fetch(learner, ids, n, 0, inputs, labels, err) : 0;
+}
+
 /* iteration 0: samples as they are */
 static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration, bool all,
 	float *inputs, union target *labels, struct err *err)

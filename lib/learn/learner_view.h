@@ -36,6 +36,9 @@ int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inp
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, union target *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+/* Samples of the store, unscaled, from id `first` on; *given is NULL where another process has them. */
+int learner_unscaled(struct learner *learner, int64_t first, int n, float *inputs,
+	const float **given, struct err *err);
 /*
  * Samples of a time step, from id `first` on: the owner's inputs or, if NULL, the store's. At
  * most a batch; valid until the next call.

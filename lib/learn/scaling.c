@@ -130,7 +130,8 @@ void scaling_see(struct scaling *scaling, const float *inputs, int n)
 	for (int i = 0; i < n; i++, inputs += scaling->scale.floats)
 		for (size_t j = 0; j < scaling->scale.floats; j++)
 			if (isfinite(inputs[j]))
-				count(scaling, j, (double)inputs[j]);
+				count(scaling, j,
+					fabsf(inputs[j]) < FLT_MIN ? 0 : (double)inputs[j]);
 	follow(scaling);
 }
 

@@ -3,7 +3,7 @@
  * and the scale (nn/scale.h) derived from them. It is part of the model: all inputs, predicted
  * and replayed, pass it on their way to the net, with the current statistics.
  *
- * NaN and infinities are missing values and do not count. A constant number gets the factor 0.
+ * NaN and infinities are missing values and do not count; what is below FLT_MIN is 0. A constant number gets the factor 0.
  * Outliers are clipped: beyond SCALING_REACH spreads from the mean a value counts as if it were
  * no further. While only n values were seen, fewer than SCALING_SETTLED, the limit is
  * SCALING_SETTLED / n times as far. A scale that really grows is still followed, since every

@@ -390,6 +390,21 @@ int schema_learn(
 	return learn_word(schema, &at->values, at->inputs, word, size, &addition, err);
 }
 
+/*
+ * What tells a value from others that set the same two inputs: a number below FLT_MIN, which is as
+ * good as 0 wherever it is computed with.
+ */
+static void put_code(uint64_t hash, size_t first, size_t second, size_t n, float *inputs)
+{
+	const uint32_t bits = 1 + (uint32_t)(hash % 0x7ffffe);
+	size_t at = 0;
+
+	while (at == first || at == second)
+		at++;
+	if (at < n)
+		memcpy(inputs + at, &bits, sizeof(bits));
+}
+
 static void put_category(
 	const struct schema_column *column, const char *word, size_t size, float *inputs)
 {
@@ -405,6 +420,7 @@ static void put_category(
 		first = (size_t)(hash % n);
 		second = n > 1 ? (first + 1 + (size_t)((hash >> 32) % (n - 1))) % n : first;
 		inputs[first] = inputs[second] = 1;
+		put_code(hash >> 40, first, second, n, inputs);
 	}
 }
 

@@ -4,9 +4,11 @@
  *
  *	number    one input. Missing: NAN, which a model that scales takes as the mean
  *	category  `slots` inputs, one for each value in the order of first appearance; once
- *	          all are taken, a new value sets two of them, chosen by its hash. A column
- *	          of ids is ignored: once all are taken, none of the next SCHEMA_MISSES
- *	          values is among them. Missing: all 0
+ *	          all are taken, a new value sets two of them, chosen by its hash, and one
+ *	          more gets the hash itself, as a number below FLT_MIN: as good as 0, but it
+ *	          tells such values apart (learn/parts/values.c). A column of ids is
+ *	          ignored: once all are taken, none of the next SCHEMA_MISSES values is
+ *	          among them. Missing: all 0
  *	text      `words` inputs: 1 for each word of the text, by its hash. Missing: all 0
  *	time      3 inputs, or 4 with a time of day: days since 1970; where it is in its week,
  *	          its year and its day, from 0 to 1. Missing: NAN

@@ -11,7 +11,8 @@
 #include "learn/parts/linear.h"
 #include "cells.h"
 
-#define ALL_HEADS "fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young"
+#define ALL_HEADS                                                                                  \
+	"fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young, values"
 
 enum { MOST = 40 };
 

@@ -64,8 +64,11 @@ static struct part *part_of(const struct part_type *type, const struct desk *des
 static void teach(const struct desk *desk, struct part *part, const float *row, int32_t label)
 {
 	float logits[KINDS * 2], losses[2];
-	struct part_lesson lesson = {
-		.samples = {.view = &desk->view, .inputs = row, .labels = CELLS(&label), .n = 1},
+	struct part_lesson lesson = {.samples = {.view = &desk->view,
+					     .inputs = row,
+					     .raw = row,
+					     .labels = CELLS(&label),
+					     .n = 1},
 		.losses = losses,
 		.logits = logits};
 	struct err err;
@@ -76,7 +79,8 @@ static void teach(const struct desk *desk, struct part *part, const float *row, 
 static void ask(
 	const struct desk *desk, struct part *part, int model, const float *row, float *answer)
 {
-	const struct part_samples samples = {.view = &desk->view, .inputs = row, .n = 1};
+	const struct part_samples samples = {
+		.view = &desk->view, .inputs = row, .raw = row, .n = 1};
 	struct err err;
 
 	assert_ok(part->type->answer(part, model, &samples, answer, &err), err);
@@ -306,6 +310,74 @@ static void a_young_net_starts_again(void **state)
 	desk_close(&desk);
 }
 
+/* Shares 1/2 and 1/2, moved by 1/2 and 1/3; one row of class 0 with this value, at a weight of 1/2. */
+static void values_by_hand(void **state)
+{
+	struct desk desk = desk_of(1, 2);
+	struct part *values = part_of(&part_values, &desk);
+	const float row[] = {7}, other[] = {8}, none[] = {0};
+	float answer[2];
+	const double share = 0.75 * sqrt(1 + 1 / (4 * 0.75));
+
+	(void)state;
+	teach(&desk, values, row, 0);
+	ask(&desk, values, 0, row, answer);
+	assert_float_equal(answer[0], share / (share + 0.25), 1e-6);
+	ask(&desk, values, 0, other, answer);
+	assert_float_equal(answer[0], 0.75, 1e-6);
+	ask(&desk, values, 0, none, answer);
+	assert_float_equal(answer[0], 0.75, 1e-6);
+	values->type->free(values);
+	desk_close(&desk);
+}
+
+/* Three hundred codes of three classes, in no order: as numbers, and too small to be more than 0. */
+static void values_tell_codes_apart(void **state)
+{
+	struct desk desk = desk_of(2, KINDS);
+	struct part *values = part_of(&part_values, &desk);
+	int right = 0;
+
+	(void)state;
+	for (int i = 0; i < 6000; i++) {
+		const uint32_t code = (uint32_t)(i * 7919 % 300), bits = 1 + code * 1000;
+		const int32_t label = (int32_t)(code * 2654435761U >> 16) % KINDS;
+		float row[2] = {i % 2 ? (float)(code + 1) : 0, 0}, answer[KINDS];
+
+		if (!(i % 2))
+			memcpy(row + 1, &bits, sizeof(bits));
+		ask(&desk, values, 0, row, answer);
+		right += i >= 3000 && answer[label] > 0.6F;
+		teach(&desk, values, row, label);
+	}
+	assert_true(right > 2900);
+	values->type->free(values);
+	desk_close(&desk);
+}
+
+/* More values than there is room for, of more classes than a value counts; and missing ones. */
+static void values_are_bounded(void **state)
+{
+	struct desk desk = desk_of(2, 50);
+	struct part *values = part_of(&part_values, &desk);
+	const double bytes = values->type->bytes(values);
+	float answer[50], sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 30000; i++) {
+		const float row[2] = {(float)i, i % 3 ? NAN : INFINITY};
+
+		teach(&desk, values, row, i % 50);
+	}
+	ask(&desk, values, 0, (const float[2]){5, NAN}, answer);
+	for (int c = 0; c < 50; c++)
+		sum += answer[c];
+	assert_float_equal(sum, 1, 1e-4);
+	assert_true(values->type->bytes(values) == bytes);
+	values->type->free(values);
+	desk_close(&desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +388,9 @@ int main(void)
 		cmocka_unit_test(windows_are_the_nearest),
 		cmocka_unit_test(forests_ask_twice),
 		cmocka_unit_test(a_young_net_starts_again),
+		cmocka_unit_test(values_by_hand),
+		cmocka_unit_test(values_tell_codes_apart),
+		cmocka_unit_test(values_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,8 @@ static void answers_as_the_learner_does(void **state)
 		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
 		{"fast.heads=linear", "fast.alone=1"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear, labels, windows", "fast.mix_by=pool"},
-		{"fast.heads=newton, hidden, labels, windows, forest, young", "fast.mix_by=pool",
-			"fast.guard=true"},
+		{"fast.heads=newton, hidden, labels, windows, forest, young, values",
+			"fast.mix_by=pool", "fast.guard=true"},
 		{"fast.heads=newton, hidden, labels, young", "fast.last=true"}};
 
 	(void)state;
@@ -110,7 +110,7 @@ static void says_what_it_has_no_copy_of(void **state)
 		{{"fast.parts=0.3:0.97", "fast.layers=head"}, false, true},
 		{{"fast.heads=ridge"}, false, false},
 		{{"fast.heads=linear"}, true, true},
-		{{"fast.heads=newton, hidden, labels, windows, forest, young"}, true, true},
+		{{"fast.heads=newton, hidden, labels, windows, forest, young, values"}, true, true},
 		{{"fast.heads=linear, ridge"}, false, false},
 		{{"model.target=number", "loss.kind=huber", "fast.heads=numbers"}, true, true},
 	};

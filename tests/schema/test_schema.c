@@ -2,6 +2,7 @@
  * Schemas: what values become, what is learned and taken back, JSON there and back,
  * and what is refused.
  */
+#include <float.h>
 #include "../base/check.h"
 #include "../base/folder.h"
 
@@ -144,7 +145,7 @@ static int ones(const float *input, size_t at, size_t count)
 	int sum = 0;
 
 	for (size_t i = at; i < at + count; i++) {
-		assert_true(input[i] == 0 || input[i] == 1);
+		assert_true((input[i] >= 0 && input[i] < FLT_MIN) || input[i] == 1);
 		sum += input[i] == 1;
 	}
 	return sum;
@@ -153,7 +154,7 @@ static int ones(const float *input, size_t at, size_t count)
 static void values_beyond_the_slots_are_hashed(void **state)
 {
 	struct schema *schema = of_row("{\"c\": \"v0\"}");
-	float input[6], again[6];
+	float input[6], again[6], codes[50];
 	struct err err = {0};
 	char row[40];
 
@@ -166,6 +167,13 @@ static void values_beyond_the_slots_are_hashed(void **state)
 		assert_int_equal(ones(input, 0, 4), i < 4 ? 1 : 2);
 		if (i < 4)
 			assert_true(input[i] == 1);
+		/* Each has a code of its own, which is as good as 0. */
+		codes[i] = 0;
+		for (int k = 0; k < 4; k++)
+			codes[i] += input[k] == 1 ? 0 : input[k];
+		assert_true((codes[i] > 0) == (i >= 4));
+		for (int k = 4; k < i; k++)
+			assert_true(codes[k] != codes[i]);
 	}
 	assert_ok(encode(schema, row, again, &err), err);
 	assert_memory_equal(input, again, sizeof(input));

@@ -51,7 +51,7 @@ static void rows_come_one_by_one(void **state)
 	assert_value(o, "replay.holdout", "0.05");
 	assert_value(o, "schedule.window", "auto");
 	assert_value(o, "fast.parts", "none");
-	assert_value(o, "fast.heads", "newton, hidden, labels, windows, forest, young");
+	assert_value(o, "fast.heads", "newton, hidden, labels, windows, forest, young, values");
 	/* A batch for each row. */
 	assert_true(options_float(o, "run.step_epochs") == options_int(o, "run.batch"));
 	assert_false(options_said(o, "run.batch"));
@@ -105,7 +105,7 @@ static void a_name_changes_nothing(void **state)
 	assert_ok(options_write(nobody, &first, &err), err);
 	assert_ok(options_write(named, &second, &err), err);
 	assert_string_equal(first.data, second.data);
-	assert_value(other, "fast.heads", "newton, hidden, labels, windows, forest, young");
+	assert_value(other, "fast.heads", "newton, hidden, labels, windows, forest, young, values");
 	assert_value(other, "fast.parts", options_value(named, "fast.parts"));
 	assert_int_equal(options_origin(named, "fast.parts"), ORIGIN_DATA);
 	assert_value(heads, "fast.heads", "ridge, knn");

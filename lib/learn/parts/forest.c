@@ -606,12 +606,12 @@ static void copy(const struct part *part, void *to)
 	memcpy(made->counts, forest->counts, TREES * (size_t)forest->known * NODES * sizeof(float));
 }
 
-static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
-	int n, float *probabilities)
+static void answer_copy(const void *copy_of, int model, const struct part_questions *questions,
+	float *probabilities)
 {
-	for (int i = 0; i < n; i++)
-		vote(copy_of, model, inputs + (size_t)i * (size_t)dim,
-			probabilities + (size_t)i * (size_t)classes, NULL);
+	for (int i = 0; i < questions->n; i++)
+		vote(copy_of, model, questions->inputs + (size_t)i * (size_t)questions->dim,
+			probabilities + (size_t)i * (size_t)questions->classes, NULL);
 }
 
 const struct part_type part_forest = {

@@ -177,15 +177,13 @@ static void copy(const struct part *part, void *to)
 	memcpy((char *)to + size, labels->shares, size);
 }
 
-static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
-	int n, float *probabilities)
+static void answer_copy(const void *copy_of, int model, const struct part_questions *questions,
+	float *probabilities)
 {
-	const double *shares = (const double *)copy_of + (size_t)model * (size_t)classes;
+	const double *shares = (const double *)copy_of + (size_t)model * (size_t)questions->classes;
 
-	(void)dim;
-	(void)inputs;
-	for (int i = 0; i < n; i++)
-		for (int c = 0; c < classes; c++)
+	for (int i = 0; i < questions->n; i++)
+		for (int c = 0; c < questions->classes; c++)
 			*probabilities++ = (float)shares[c];
 }
 

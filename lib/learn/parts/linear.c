@@ -285,13 +285,14 @@ static void copy(const struct part *part, void *to)
 	memcpy(to, linear_weights(part), copied(part));
 }
 
-static void answer_copy(const void *copy, int model, int dim, int classes, const float *inputs,
-	int n, float *probabilities)
+static void answer_copy(
+	const void *copy, int model, const struct part_questions *questions, float *probabilities)
 {
 	(void)model;
-	for (int i = 0; i < n; i++)
-		linear_answer(copy, dim, classes, inputs + (size_t)i * (size_t)dim,
-			probabilities + (size_t)i * (size_t)classes);
+	for (int i = 0; i < questions->n; i++)
+		linear_answer(copy, questions->dim, questions->classes,
+			questions->inputs + (size_t)i * (size_t)questions->dim,
+			probabilities + (size_t)i * (size_t)questions->classes);
 }
 
 const struct part_type part_linear = {

@@ -362,14 +362,15 @@ static void copy(const struct part *part, void *to)
 	}
 }
 
-static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
-	int n, float *probabilities)
+static void answer_copy(const void *copy_of, int model, const struct part_questions *questions,
+	float *probabilities)
 {
 	const struct newton *newton = copy_of;
 
-	for (int i = 0; i < n; i++)
-		shares(newton, &newton->models[model], inputs + (size_t)i * (size_t)dim, 1,
-			probabilities + (size_t)i * (size_t)classes);
+	for (int i = 0; i < questions->n; i++)
+		shares(newton, &newton->models[model],
+			questions->inputs + (size_t)i * (size_t)questions->dim, 1,
+			probabilities + (size_t)i * (size_t)questions->classes);
 }
 
 const struct part_type part_newton = {

@@ -40,7 +40,9 @@ struct part_view {
 /* A chunk of samples. */
 struct part_samples {
 	const struct part_view *view;
-	const float *inputs; /* (n, floats), as the net sees them */
+	const float *inputs; /* (n, floats), as the net sees them, */
+	const float *
+		raw; /* ... and as they came; NULL unless some part wants them, or they are in another process */
 	const float *
 		features; /* (n, net_features): inputs of the slow net's last layer; NULL unless some part wants them */
 	const float *slow; /* (n, classes): the slow net's probabilities; set if features are */
@@ -69,7 +71,14 @@ int part_look_behind(struct part_lesson *lesson, int n, struct err *err);
 struct part {
 	const struct part_type *type;
 	int recent;    /* the most that part_recent is asked for */
-	bool features; /* wants features */
+	bool features; /* wants features, */
+	bool raw;      /* ... inputs as they came */
+};
+
+/* Samples that a copy is asked about. */
+struct part_questions {
+	int dim, classes, n;
+	const float *inputs, *raw; /* (n, dim): scaled, and as they came */
 };
 
 /* A kind. Functions may be NULL where noted. */
@@ -122,15 +131,15 @@ struct part_type {
 	const float *(*weights)(struct part *part, int model, const struct part_view *view);
 	size_t (*copied)(const struct part *part);
 	void (*copy)(const struct part *part, void *to);
-	void (*answer_copy)(const void *copy, int model, int dim, int classes, const float *inputs,
-		int n, float *probabilities);
+	void (*answer_copy)(const void *copy, int model, const struct part_questions *questions,
+		float *probabilities);
 };
 
 /* In checkpoint order; append new ones. */
-enum { PART_TYPES = 10 };
+enum { PART_TYPES = 11 };
 extern const struct part_type *const part_types[PART_TYPES];
 extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part_newton,
-	part_hidden, part_labels, part_windows, part_forest, part_young;
+	part_hidden, part_labels, part_windows, part_forest, part_young, part_values;
 
 /* A `check` for kinds that cannot take images. */
 int part_for_vectors(const struct learner_config *config, struct err *err);

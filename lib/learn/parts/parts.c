@@ -13,7 +13,7 @@ static const double NET_SHARE = 2; /* of the slow net in answers about ever; see
 
 const struct part_type *const part_types[PART_TYPES] = {&part_fast, &part_ridge, &part_knn,
 	&part_linear, &part_newton, &part_hidden, &part_labels, &part_windows, &part_forest,
-	&part_young};
+	&part_young, &part_values};
 
 /* A part and its models of the mixture. */
 static int make_part(struct parts *parts, const struct part_type *type, int models,
@@ -49,13 +49,17 @@ static int make_part(struct parts *parts, const struct part_type *type, int mode
 static int make_buffers(struct parts *parts, const struct part_view *view, struct err *err)
 {
 	const size_t classes = (size_t)parts->mix.classes, room = (size_t)parts->room;
-	bool scores = true, rows = false, whole;
+	bool scores = true, rows = false, raw = false, whole;
 
 	for (int i = 1; i <= parts->count; i++) {
 		scores = scores && parts->models[i].part->type->scores;
 		rows = rows || parts->models[i].part->type->ask;
+		raw = raw || parts->models[i].part->raw;
 	}
 	whole = (parts->inputs = mem_new(room * view->floats, sizeof(float))) &&
+		(!raw || ((parts->raw = mem_new(PART_CHUNK * view->floats, sizeof(float))) &&
+				 (parts->heard.raw = mem_new(
+					  PART_CHUNK * view->floats, sizeof(float))))) &&
 		(!parts->width ||
 			(parts->features = mem_new(room * parts->width, sizeof(float)))) &&
 		(!rows ||
@@ -135,6 +139,8 @@ void parts_free(struct parts *parts)
 	mem_free(parts->labels);
 	mem_free(parts->none);
 	mem_free(parts->heard.inputs);
+	mem_free(parts->heard.raw);
+	mem_free(parts->raw);
 	mix_release(&parts->mix);
 	mem_free(parts);
 }

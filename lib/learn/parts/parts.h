@@ -45,7 +45,7 @@ void parts_restart(struct parts *parts);
  * parts_know_ever: whether the latter differs from the slow net's.
  */
 int parts_predict(struct parts *parts, const struct part_view *view, int question,
-	const float *inputs, int n, float *logits, struct err *err);
+	const float *inputs, const float *raw, int n, float *logits, struct err *err);
 bool parts_know_ever(const struct parts *parts);
 
 /*

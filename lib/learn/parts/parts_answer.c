@@ -34,7 +34,9 @@ bool parts_heard(const struct parts *parts, const struct part_samples *samples)
 
 	return parts->heard.n == samples->n && parts->heard.late == parts->mix.late &&
 	       parts->heard.version == samples->view->version &&
-	       !memcmp(parts->heard.inputs, samples->inputs, size);
+	       !memcmp(parts->heard.inputs, samples->inputs, size) &&
+	       (!parts->heard.raw ||
+		       (samples->raw && !memcmp(parts->heard.raw, samples->raw, size)));
 }
 
 void parts_hear(struct parts *parts, const struct part_samples *samples)
@@ -44,6 +46,8 @@ void parts_hear(struct parts *parts, const struct part_samples *samples)
 	if (!parts->heard.inputs)
 		return;
 	memcpy(parts->heard.inputs, samples->inputs, size);
+	if (parts->heard.raw)
+		memcpy(parts->heard.raw, samples->raw, size);
 	parts->heard.n = samples->n;
 	parts->heard.late = parts->mix.late;
 	parts->heard.version = samples->view->version;
@@ -227,7 +231,7 @@ static int alone(const struct parts *parts, const double weights[MIX_MODELS])
 }
 
 int parts_predict(struct parts *parts, const struct part_view *view, int question,
-	const float *inputs, int n, float *logits, struct err *err)
+	const float *inputs, const float *raw, int n, float *logits, struct err *err)
 {
 	const bool ever = question == LEARNER_EVER;
 	const size_t classes = (size_t)parts->mix.classes;
@@ -244,6 +248,7 @@ int parts_predict(struct parts *parts, const struct part_view *view, int questio
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {
 		struct asking asking = {.samples = {.view = view,
 						.inputs = inputs + (size_t)at * view->floats,
+						.raw = raw + (size_t)at * view->floats,
 						.n = n - at < PART_CHUNK ? n - at : PART_CHUNK},
 			.weights = by_class ? NULL : weights,
 			.pool = pool,

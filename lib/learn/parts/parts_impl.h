@@ -18,6 +18,7 @@ struct parts {
 	int room;                /* capacity of the buffers below: a chunk and recent samples */
 	size_t width;            /* of features; 0: no part wants them */
 	float *inputs;           /* [room][floats] */
+	float *raw;              /* [PART_CHUNK][floats]: as they came; NULL: no part wants them */
 	float *features;
 	float *rows;          /* [PART_CHUNK][floats + 1]; NULL: no part works sample by sample */
 	float *losses, *ones; /* [room] */
@@ -41,6 +42,7 @@ struct parts {
 		bool late;
 		uint64_t version;
 		float *inputs; /* [PART_CHUNK][floats]; NULL: never kept */
+		float *raw;    /* [PART_CHUNK][floats]; NULL: no part wants them */
 	} heard;
 	bool ready[PART_CHUNK + 1];
 };

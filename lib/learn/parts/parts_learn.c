@@ -207,6 +207,10 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 	const int n = samples->n;
 	int code = 0;
 
+	samples->raw = samples->inputs;
+	if (!samples->inputs && parts->raw)
+		code = learner_unscaled(
+			view->learner, samples->first, n, parts->raw, &samples->raw, err);
 	if (samples->inputs)
 		code = learner_scaled(view->learner, &samples->inputs, n, err);
 	if (code || (samples->inputs && parts->room == PART_CHUNK))
@@ -253,8 +257,11 @@ int parts_learn(struct parts *parts, const struct part_view *view, const struct 
 /* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
 static int make_ready(struct parts *parts, const struct part_view *view, int n, struct err *err)
 {
-	struct part_lesson lesson = {
-		.samples = {.view = view, .inputs = parts->inputs, .labels = parts->labels, .n = n},
+	struct part_lesson lesson = {.samples = {.view = view,
+					     .inputs = parts->inputs,
+					     .raw = parts->raw,
+					     .labels = parts->labels,
+					     .n = n},
 		.parts = parts,
 		.losses = parts->losses,
 		.logits = parts->logits,

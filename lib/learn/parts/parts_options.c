@@ -14,7 +14,7 @@ const struct option_row parts_options[] = {
 	{"fast", "heads", OPTION_TEXT, "none", NULL,
 		"models beside the net, or none: numbers for targets that are numbers; linear for "
 		"vectors; ridge, knn for embeddings; "
-		"newton, hidden, labels, windows, forest, young for tables"},
+		"newton, hidden, labels, windows, forest, young, values for tables"},
 	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
 		"knn: samples to keep, drawn uniformly; 0 keeps all"},
 	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",

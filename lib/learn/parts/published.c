@@ -226,8 +226,8 @@ bool published_answers(const struct published *published, int model)
 }
 
 /* Probabilities of a model of the mixture. */
-static int ask_model(const struct published *p, const struct predictor_turn *turn, int model,
-	int first, int n, float *room, struct err *err)
+static int ask_model(const struct published *p, const struct predictor_turn *turn, const float *raw,
+	int model, int first, int n, float *room, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const int classes = blend->mix.classes, row = p->models[model].row;
@@ -237,7 +237,10 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 
 	if (model && !p->models[model].predictor) {
 		part_types[row]->answer_copy(blend->copies[row], p->models[model].model,
-			(int)p->floats, classes, turn->inputs + (size_t)first * p->floats, n, room);
+			&(struct part_questions){(int)p->floats, classes, n,
+				turn->inputs + (size_t)first * p->floats,
+				raw + (size_t)first * p->floats},
+			room);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
@@ -250,8 +253,8 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 }
 
 /* Up to PART_CHUNK of them, from `first` on. */
-static int ask_chunk(const struct published *p, const struct predictor_turn *turn, int first, int n,
-	float *room, struct mix_said *said, float *sum, struct err *err)
+static int ask_chunk(const struct published *p, const struct predictor_turn *turn, const float *raw,
+	int first, int n, float *room, struct mix_said *said, float *sum, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const struct mix *mix = &blend->mix;
@@ -261,7 +264,7 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	for (int model = 0; model <= p->count && !code; model++) {
 		if (blend->weights[model] + (model ? 0 : prior) <= 0 || !mix_answers(mix, model))
 			continue;
-		code = ask_model(p, turn, model, first, n, room, err);
+		code = ask_model(p, turn, raw, model, first, n, room, err);
 		if (!code && mix->config.pool)
 			mix_say(mix, said, model, room, n);
 		else if (!code)
@@ -272,8 +275,8 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	return code;
 }
 
-static int predict_mixed(struct published *p, const struct predictor_turn *turn, int n,
-	float *logits, struct err *err)
+static int predict_mixed(struct published *p, const struct predictor_turn *turn, const float *raw,
+	int n, float *logits, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const struct mix *mix = &blend->mix;
@@ -300,7 +303,7 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	}
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK)
-		code = ask_chunk(p, turn, at, n - at < PART_CHUNK ? n - at : PART_CHUNK, room,
+		code = ask_chunk(p, turn, raw, at, n - at < PART_CHUNK ? n - at : PART_CHUNK, room,
 			&said, logits + (size_t)at * classes, err);
 	if (!code) {
 		mix_guard(mix, n, logits);
@@ -356,7 +359,7 @@ int published_predict(struct published *published, int model, const float *input
 	if (model == LEARNER_NOW && published->blends[turn.which].numbers)
 		code = predict_numbers(published, &turn, inputs, n, logits, err);
 	else if (published->mixes && model == LEARNER_NOW)
-		code = predict_mixed(published, &turn, n, logits, err);
+		code = predict_mixed(published, &turn, inputs, n, logits, err);
 	else
 		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, NULL, err);
 	if (!code && published->target == TARGET_NUMBER &&

@@ -317,18 +317,18 @@ static void copy(const struct part *part, void *to)
 	memcpy(made->labels, bank->labels, room * sizeof(*bank->labels));
 }
 
-static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
-	int n, float *probabilities)
+static void answer_copy(const void *copy_of, int model, const struct part_questions *questions,
+	float *probabilities)
 {
 	const struct bank *bank = copy_of;
 	struct nearest nearest[MODELS];
 	struct measured measured;
 
-	for (int i = 0; i < n; i++) {
-		measure(bank, inputs + (size_t)i * (size_t)dim, &measured);
+	for (int i = 0; i < questions->n; i++) {
+		measure(bank, questions->inputs + (size_t)i * (size_t)questions->dim, &measured);
 		find_nearest(bank, &measured, nearest);
 		vote(bank, &nearest[model], model == MODELS - 1,
-			probabilities + (size_t)i * (size_t)classes);
+			probabilities + (size_t)i * (size_t)questions->classes);
 	}
 }
 

@@ -19,8 +19,8 @@
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "fast.parts=none",
-		"fast.heads=newton, hidden, labels, windows, forest, young", "fast.mix_by=pool",
-		"fast.prior=0", "fast.last=false", "fast.guard=true"},
+		"fast.heads=newton, hidden, labels, windows, forest, young, values",
+		"fast.mix_by=pool", "fast.prior=0", "fast.last=false", "fast.guard=true"},
 	[DEFAULTS_NUMBERS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "loss.kind=huber",
 		"fast.parts=none", "fast.heads=numbers"},
@@ -114,7 +114,7 @@ static int follow_net(struct options *options, enum defaults_kind kind, struct e
 {
 	if (kind != DEFAULTS_ROWS || strncmp(options_text(options, "model.arch"), "net:", 4) != 0)
 		return 0;
-	return defaults_set(options, "fast.heads", "newton, labels, windows, forest", err);
+	return defaults_set(options, "fast.heads", "newton, labels, windows, forest, values", err);
 }
 
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
