@@ -867,6 +867,102 @@ RETAIN_API int retain_guide_pack(
 RETAIN_API int retain_guide_unpack(
 	struct retain_guide *guide, const void *bytes, size_t size, struct retain_err *err);
 
+/*
+ * Records
+ *
+ * A record scores what a program predicted, counts what its training costs, and keeps
+ * evaluations and a guide's decisions in a run folder that `retain report` and `retain show` read
+ * like any other. Labels are classes. Use it from one thread at a time.
+ */
+struct retain_record;
+
+struct retain_record_plan {
+	size_t bins;            /* of evaluation data, which are in time order; 0: none */
+	const int64_t *samples; /* how many are in each */
+	int64_t evaluations;    /* most evaluations with hits; 0: 1000 */
+	double macs;            /* multiply-adds of a sample's forward pass; 0: 1 */
+	double parameters;      /* of the net; 0: updates cost nothing */
+	double ft_from, ft_to;  /* FT: shares of the stream ahead; both 0: 0.1 and 0.25 */
+	int64_t reserved[8];
+};
+
+/*
+ * Begins a record in a folder, or goes on with it from where retain_record_save was last called. A
+ * NULL folder writes nothing. Of the configuration (NULL: all defaults) it uses run.batch,
+ * run.budget, run.iterations and eval.*; the folder remembers all of it. plan may be NULL.
+ * RETAIN_ERR_INPUT if the folder holds another kind of run.
+ */
+RETAIN_API int retain_record_open(struct retain_record **record, const struct retain_config *config,
+	const char *folder, const struct retain_record_plan *plan, struct retain_err *err);
+RETAIN_API void retain_record_close(struct retain_record *record);
+
+/*
+ * A time step whose labels are known now: what had been predicted before, `each` classes for
+ * every sample, best first (1 to 5; -1: none), and its labels.
+ */
+RETAIN_API int retain_record_step(struct retain_record *record, const int32_t *predictions,
+	size_t each, const int32_t *labels, size_t count, struct retain_err *err);
+
+/* Work since the last call. */
+struct retain_spent {
+	int64_t iterations;
+	int64_t trained;    /* samples forward and backward */
+	int64_t validated;  /* samples forward, to validate */
+	int64_t statistics; /* samples forward, for batch-norm statistics of averages */
+	int64_t updates;    /* of the weights */
+	int64_t moves;      /* of an average */
+	int64_t reserved[10];
+};
+RETAIN_API int retain_record_spent(
+	struct retain_record *record, const struct retain_spent *spent, struct retain_err *err);
+
+/*
+ * How much more may be spent on the steps so far, in iterations of plain SGD: what run.budget (or
+ * run.iterations) allows, minus the cost. Train while it is positive.
+ */
+RETAIN_API int retain_record_left(
+	struct retain_record *record, double *iterations, struct retain_err *err);
+
+/* The end of a window, for events.jsonl; one without a decision is ignored. */
+RETAIN_API int retain_record_verdict(struct retain_record *record, const struct retain_guide *guide,
+	const struct retain_verdict *verdict, struct retain_err *err);
+
+/* How many samples of a bin were right; -1 in all bins: that model was not evaluated. */
+struct retain_hits {
+	int64_t serving, serving_top5;
+	int64_t plain, plain_top5;
+};
+
+/*
+ * Adds a row to metrics.csv, with the rate and scores of a guide (NULL: none) and, with hits of
+ * every bin, IR and FT of models that have seen this share of the stream, in [0, 1].
+ */
+RETAIN_API int retain_record_evaluate(struct retain_record *record,
+	const struct retain_guide *guide, double seen, const struct retain_hits *hits, size_t bins,
+	struct retain_err *err);
+
+/* Accuracies in [0, 1], NaN while unknown; ir and ft are those of the last evaluation. */
+struct retain_record_metrics {
+	int64_t steps, samples, iterations;
+	double le, blind, same, most, recent;
+	double ir, ir_plain, ft, ft_plain;
+	double alarms, cost; /* cost in iterations of plain SGD */
+	double reserved[16];
+};
+RETAIN_API int retain_record_metrics(struct retain_record *record,
+	struct retain_record_metrics *metrics, struct retain_err *err);
+
+/* Saves it in its folder; also as bytes, like a guide's. Unpacking cuts the folder's logs back. */
+RETAIN_API int retain_record_save(struct retain_record *record, struct retain_err *err);
+RETAIN_API int retain_record_pack(
+	struct retain_record *record, void *bytes, size_t *size, struct retain_err *err);
+RETAIN_API int retain_record_unpack(
+	struct retain_record *record, const void *bytes, size_t size, struct retain_err *err);
+
+/* Saves it and writes matrix.csv, classes.json and run.json; stopped: before its end. */
+RETAIN_API int retain_record_finish(
+	struct retain_record *record, int stopped, struct retain_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,33 +103,11 @@ void stored_facts(const struct run *run, struct jwriter *json)
 	text_release(&choice);
 }
 
-/* A row per evaluation: how much was seen, then the accuracy in each time bin or task. */
 int stored_write_matrix(const struct stored *s, struct err *err)
 {
-	const int bins = matrix_bins(s->matrix);
-	char number[TEXT_NUMBER];
 	struct text words = {0};
 
-	text_add(&words, "seen");
-	for (int bin = 0; bin < bins; bin++) {
-		text_from_double(number, matrix_begins(s->matrix, bin));
-		text_addf(&words, ",%s", number);
-	}
-	text_add(&words, "\n");
-	for (int row = 0; row < matrix_rows(s->matrix); row++) {
-		text_from_double(number, matrix_seen(s->matrix, row));
-		text_add(&words, number);
-		for (int bin = 0; bin < bins; bin++) {
-			const double cell =
-				matrix_cell(s->matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
-
-			*number = '\0';
-			if (!isnan(cell))
-				text_from_double(number, cell);
-			text_addf(&words, ",%s", number);
-		}
-		text_add(&words, "\n");
-	}
+	matrix_write(s->matrix, &words);
 	return run_folder_write(s->run, "matrix.csv", &words, err);
 }
 

@@ -6,19 +6,10 @@
 
 #include "api/args.h"
 #include "api/config.h"
+#include "api/guide_impl.h"
 #include "api/bytes.h"
 #include "base/mem.h"
 #include "learn/learner.h"
-#include "optim/scoring.h"
-
-struct retain_guide {
-	struct schedule *schedule;
-	struct average *average;
-	struct scoring scoring;
-	int64_t iteration; /* complete */
-	int64_t validate_every, statistics_every;
-	bool serve_plain;
-};
 
 static_assert((int)RETAIN_MODELS == (int)SCORES_MODELS, "models are numbered alike");
 

@@ -391,3 +391,29 @@ void matrix_state(struct matrix *matrix, struct state *state)
 	if (state_reading(state))
 		check_counts(matrix, state);
 }
+
+void matrix_write(const struct matrix *matrix, struct text *words)
+{
+	char number[TEXT_NUMBER];
+
+	text_add(words, "seen");
+	for (int bin = 0; bin < matrix_bins(matrix); bin++) {
+		text_from_double(number, matrix_begins(matrix, bin));
+		text_addf(words, ",%s", number);
+	}
+	text_add(words, "\n");
+	for (int row = 0; row < matrix_rows(matrix); row++) {
+		text_from_double(number, matrix_seen(matrix, row));
+		text_add(words, number);
+		for (int bin = 0; bin < matrix_bins(matrix); bin++) {
+			const double cell =
+				matrix_cell(matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
+
+			*number = '\0';
+			if (!isnan(cell))
+				text_from_double(number, cell);
+			text_addf(words, ",%s", number);
+		}
+		text_add(words, "\n");
+	}
+}

@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/state.h"
+#include "base/text.h"
 
 enum matrix_model { MATRIX_INFERENCE, MATRIX_PLAIN, MATRIX_MODELS };
 enum matrix_top { MATRIX_TOP1, MATRIX_TOP5, MATRIX_TOPS };
@@ -95,6 +96,12 @@ double matrix_backward(const struct matrix *matrix, int row, enum matrix_model m
 /* Over the bins that lie entirely between two times. */
 double matrix_range(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
+
+/*
+ * matrix.csv: a row per evaluation, how much was seen and then the accuracy in each bin of the
+ * model that serves inference.
+ */
+void matrix_write(const struct matrix *matrix, struct text *words);
 
 /* Reads into a matrix with the same bins and room for the saved rows. */
 void matrix_state(struct matrix *matrix, struct state *state);

@@ -6,7 +6,6 @@
  * A reader that meets a record while its place is given away sees GONE: the mark is set before
  * the place is used again, and the reader looks at it after it has copied the bytes.
  */
-#define _GNU_SOURCE /* memfd_create */
 #include "store/records.h"
 
 #include <assert.h>
@@ -21,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/paths.h"
 #include "store/places.h"
 
@@ -174,7 +174,7 @@ static int open_file(struct records *records, struct file *file, const char *fol
 		file->file = open(file->path,
 			(records->owned ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
 	else
-		file->file = memfd_create(name, MFD_CLOEXEC);
+		file->file = os_unnamed_file();
 	return file->file < 0 ? failed(file->path, err) : 0;
 }
 
@@ -221,7 +221,7 @@ static int write_all(
 
 static int sync_file(const struct records *records, const struct file *file, struct err *err)
 {
-	return records->durable && fdatasync(file->file) ? failed(file->path, err) : 0;
+	return records->durable && fsync(file->file) ? failed(file->path, err) : 0;
 }
 
 static int begin_files(struct records *records, struct err *err)

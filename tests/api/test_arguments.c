@@ -278,6 +278,51 @@ static void null_is_refused_by_memories(void **state)
 	retain_memory_close(memory);
 }
 
+static void null_is_refused_by_records(void **state)
+{
+	struct retain_record *record;
+	struct retain_guide *guide;
+	struct retain_verdict verdict = {0};
+	struct retain_spent spent = {.moves = -1};
+	struct retain_record_metrics now;
+	const struct retain_record_plan bare = {.bins = 1};
+	const int32_t label = 0;
+	double left;
+
+	(void)state;
+	assert_ok(retain_guide_new(&guide, NULL, 0, &err), err);
+	assert_ok(retain_record_open(&record, NULL, NULL, NULL, &err), err);
+	NO("record", retain_record_open(NULL, NULL, NULL, NULL, &err));
+	WRONG(retain_record_open(&(struct retain_record *){0}, NULL, NULL, &bare, &err),
+		"bins = 1: must be");
+	NO("record", retain_record_step(NULL, &label, 1, &label, 1, &err));
+	NO("predictions", retain_record_step(record, NULL, 1, &label, 1, &err));
+	NO("labels", retain_record_step(record, &label, 1, NULL, 1, &err));
+	WRONG(retain_record_step(record, &label, 6, &label, 1, &err), "each = 6: must be 1 to 5");
+	WRONG(retain_record_step(record, &label, 1, &label, 0, &err), "count = 0: must be 1 to ");
+	NO("record", retain_record_spent(NULL, &spent, &err));
+	NO("spent", retain_record_spent(record, NULL, &err));
+	WRONG(retain_record_spent(record, &spent, &err), "spent: a number is negative");
+	NO("record", retain_record_left(NULL, &left, &err));
+	NO("iterations", retain_record_left(record, NULL, &err));
+	NO("record", retain_record_verdict(NULL, guide, &verdict, &err));
+	NO("guide", retain_record_verdict(record, NULL, &verdict, &err));
+	NO("verdict", retain_record_verdict(record, guide, NULL, &err));
+	NO("record", retain_record_evaluate(NULL, guide, 0, NULL, 0, &err));
+	WRONG(retain_record_evaluate(record, guide, 0, NULL, 1, &err),
+		"bins = 1: the record has 0");
+	NO("record", retain_record_metrics(NULL, &now, &err));
+	NO("metrics", retain_record_metrics(record, NULL, &err));
+	NO("record", retain_record_save(NULL, &err));
+	NO("record", retain_record_pack(NULL, NULL, &count, &err));
+	NO("size", retain_record_pack(record, NULL, NULL, &err));
+	NO("record", retain_record_unpack(NULL, "x", 1, &err));
+	NO("bytes", retain_record_unpack(record, NULL, 1, &err));
+	NO("record", retain_record_finish(NULL, 0, &err));
+	retain_record_close(record);
+	retain_guide_free(guide);
+}
+
 /* What ends an object has nothing to end; the code alone is enough. */
 static void null_is_allowed(void **state)
 {
@@ -288,6 +333,7 @@ static void null_is_allowed(void **state)
 	retain_model_close(NULL);
 	retain_guide_free(NULL);
 	retain_memory_close(NULL);
+	retain_record_close(NULL);
 	assert_int_equal(retain_config_set(config, "no.such", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_config_set(NULL, "run.seed", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_learner_train(NULL, 1, NULL), RETAIN_ERR_INPUT);
@@ -489,6 +535,7 @@ int main(void)
 		made_test(null_is_refused_by_models),
 		made_test(null_is_refused_by_guides),
 		made_test(null_is_refused_by_memories),
+		made_test(null_is_refused_by_records),
 		made_test(null_is_allowed),
 		made_test(wrong_lengths_are_refused),
 		made_test(numbers_must_be_finite),

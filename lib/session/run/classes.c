@@ -46,6 +46,13 @@ static void add_confusions(struct jwriter *json, const struct confusion *confusi
 	jwriter_end(json);
 }
 
+void run_describe_classes(
+	struct jwriter *json, const struct confusion *confusion, const char *const *names)
+{
+	add_classes(json, confusion, names);
+	add_confusions(json, confusion);
+}
+
 static int write_classes(const struct run *run, struct err *err)
 {
 	const int32_t met = confusion_classes(run->confusion);
@@ -60,8 +67,7 @@ static int write_classes(const struct run *run, struct err *err)
 	named = run_class_names(run, names);
 	jwriter_table(&json, NULL);
 	jwriter_lines(&json);
-	add_classes(&json, run->confusion, named ? names : NULL);
-	add_confusions(&json, run->confusion);
+	run_describe_classes(&json, run->confusion, named ? names : NULL);
 	jwriter_end(&json);
 	text_add(&words, "\n");
 	mem_free(names);

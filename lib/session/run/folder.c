@@ -264,7 +264,7 @@ static void add_kept(struct jwriter *json, const struct run *run)
 	jwriter_end(json);
 }
 
-static void add_ledger(struct jwriter *json, const struct ledger *ledger)
+void run_describe_ledger(struct jwriter *json, const struct ledger *ledger)
 {
 	char name[64];
 
@@ -315,7 +315,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 		jwriter_whole(&json, "classes", learner_classes(run->learner));
 	if (run->driver->facts)
 		run->driver->facts(run, &json);
-	add_ledger(&json, &run->ledger);
+	run_describe_ledger(&json, &run->ledger);
 	add_kept(&json, run);
 	jwriter_end(&json);
 	text_add(&words, "\n");

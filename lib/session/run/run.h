@@ -327,6 +327,10 @@ int run_folder_check(const struct run *run, struct err *err);
 /* What was predicted, in detail: predictions.csv of numbers, else classes.json. */
 int run_write_predicted(const struct run *run, struct err *err);
 int run_write_classes(const struct run *run, struct err *err);
+/* Parts of classes.json and run.json, for a folder that has no learner; names may be NULL. */
+void run_describe_classes(
+	struct jwriter *json, const struct confusion *confusion, const char *const *names);
+void run_describe_ledger(struct jwriter *json, const struct ledger *ledger);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
 int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
 /* Writes the serving weights to a file in the folder. */
