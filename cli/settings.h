@@ -18,8 +18,10 @@
 							 .key = "table.ignore"                     \
 	}
 
-/* ... and for the intervals of numbers. */
-#define SETTINGS_COVERAGE(settings)                                                                \
+/* ... and for answers: intervals of numbers, weights of classes. */
+#define SETTINGS_ANSWERS(settings)                                                                 \
+	{"weigh", "HOW", "what classes weigh in answers: balanced, or costs as yes=20,no=1",       \
+		.list = &(settings), .key = "learn.weigh"},                                        \
 	{                                                                                          \
 		"coverage", "X", "of numbers: share of true values that intervals are to hold",    \
 			.list = &(settings), .key = "model.coverage"                               \

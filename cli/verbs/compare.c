@@ -193,7 +193,7 @@ int cmd_compare(int argc, char **argv)
 		{"set", "KEY=VALUE", "set one key in all runs; may be repeated",
 			.list = &request.settings},
 		SETTINGS_COLUMNS(request.settings),
-		SETTINGS_COVERAGE(request.settings),
+		SETTINGS_ANSWERS(request.settings),
 		{"jobs", "N", "runs at a time; 0: as many as there are processors",
 			.integer = &request.jobs, .least = 0, .most = 256},
 		{"threads", "N",

@@ -249,7 +249,7 @@ static int read_words(struct request *request, int *argc, char **argv)
 		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
 			.list = &request->settings},
 		SETTINGS_COLUMNS(request->settings),
-		SETTINGS_COVERAGE(request->settings),
+		SETTINGS_ANSWERS(request->settings),
 		{"method", "NAME", "a bundle of keys; see retain methods",
 			.text = &request->method},
 		{"seed", "N", "everything random follows from it", .text = &request->seed},

@@ -139,7 +139,7 @@ int cmd_serve(int argc, char **argv)
 			.list = &request.settings},
 		{"target", "KIND", "what labels are: class or number", .list = &request.settings,
 			.key = "model.target"},
-		SETTINGS_COVERAGE(request.settings),
+		SETTINGS_ANSWERS(request.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
 		{"open", NULL, "show the dashboard in the browser", .flag = &request.open},
 		{"quiet", NULL, "only warnings", .flag = &request.quiet},

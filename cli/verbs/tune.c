@@ -306,7 +306,7 @@ int cmd_tune(int argc, char **argv)
 	const struct arg rows[] = {
 		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &tune.settings},
 		SETTINGS_COLUMNS(tune.settings),
-		SETTINGS_COVERAGE(tune.settings),
+		SETTINGS_ANSWERS(tune.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &tune.method},
 		{"share", "X", "how much of the stream counts as early", .real = &tune.share,
 			.least = 0.0001, .most = 1},

@@ -167,7 +167,21 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 			1 + average_count(learner->average));
 	learner_begin(learner, &call);
 	code = predict(learner, model, inputs ? inputs : learner->looked.inputs, n, logits, err);
-	return learner_end(learner, &call, code, err);
+	code = learner_end(learner, &call, code, err);
+	if (!code)
+		class_weights_apply(&learner->weigh, logits, net_spec(learner->net)->classes, n);
+	return code;
+}
+
+struct class_weights *learner_weigh(struct learner *learner)
+{
+	learner->version++;
+	return &learner->weigh;
+}
+
+const struct class_weights *learner_weighs(const struct learner *learner)
+{
+	return &learner->weigh;
 }
 
 double learner_rate(const struct learner *learner, int64_t k)

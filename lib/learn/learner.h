@@ -26,6 +26,7 @@
 #include "nn/scale.h"
 #include "optim/scoring.h"
 #include "store/store.h"
+#include "target/class_weights.h"
 #include "target/target.h"
 
 /* Work reported as it happens; the owner keeps the ledger. */
@@ -160,6 +161,13 @@ enum learner_model {
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
+
+/*
+ * What classes weigh in the answers of learner_predict and of copies; empty at first. It belongs
+ * to the learner's state. Its owner sets it: learner_weigh, whenever answers are to change.
+ */
+struct class_weights *learner_weigh(struct learner *learner);
+const struct class_weights *learner_weighs(const struct learner *learner);
 
 /*
  * Loads samples (config.load) where they are needed, so that learner_predict can predict these n

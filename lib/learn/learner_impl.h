@@ -100,6 +100,7 @@ struct learner {
 	struct learner_leaving leaving;
 	struct learner_scaling scale;
 	struct learner_target target;
+	struct class_weights weigh; /* of answers; empty: all weigh the same */
 
 	/* The net and its training. */
 	struct net *net;

@@ -297,6 +297,7 @@ void learner_free_nets(struct learner *learner, bool engine)
 static void free_here(struct learner *learner)
 {
 	learner_free_nets(learner, true);
+	class_weights_release(&learner->weigh);
 	loss_free(learner->loss);
 	mem_free(learner->looked.inputs);
 	mem_free(learner->narrow.inputs);

@@ -159,6 +159,8 @@ void learner_state_here(void *object, struct state *state)
 		scale_state(learner, state);
 	if (learner->target.scaling)
 		scaling_state(learner->target.scaling, state);
+	if (state_version(state) >= 10)
+		class_weights_state(&learner->weigh, state);
 	state_leave(state);
 	if (!state_failed(state))
 		scoring_begin(

@@ -23,6 +23,7 @@ struct copy {
 	int known;
 	enum target_kind target;
 	struct number_scale number_scale; /* of a fixed model of numbers */
+	struct class_weights weigh;       /* of a fixed model of classes */
 	char **names;                     /* [known]; NULL: there are none */
 };
 
@@ -107,6 +108,8 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 		weights->scale, err);
 	if (!code)
 		code = keep_names(made, weights->class_names, err);
+	if (!code && weights->class_logs)
+		code = class_weights_from(&made->weigh, weights->class_logs, made->known, err);
 	return done(copy, made, code);
 }
 
@@ -161,6 +164,7 @@ void copy_free(struct copy *copy)
 	for (int i = 0; i < copy->known && copy->names; i++)
 		mem_free(copy->names[i]);
 	mem_free(copy->names);
+	class_weights_release(&copy->weigh);
 	predictor_free(copy->fixed);
 	published_free(copy->published);
 	asked_close(copy->asked);
@@ -245,6 +249,8 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 		code = predictor_predict(copy->fixed, inputs, n, logits, err);
 		if (!code && copy->target == TARGET_NUMBER)
 			number_unscale(copy->number_scale, logits, n);
+		if (!code)
+			class_weights_apply(&copy->weigh, logits, (int)classes, n);
 		return code;
 	}
 	for (int at = 0, alike; at < n && !code; at += alike) {

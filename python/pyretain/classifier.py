@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets  # type: ignor
 
 from pyretain import labels as naming
 from pyretain._core import InputError
+from pyretain.learner import Question
 from pyretain.tables import TableEstimator
 from pyretain.targets import CLASS
 
@@ -35,6 +37,8 @@ class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all it is given.
     for_ : "ever" or "now"
         What ``predict`` answers: what is this of all that ever was, or among the newest?
+    class_weight : "balanced", dict or None
+        What classes weigh in answers: by how rare they are, or costs by label, as ``{"yes": 20}``.
     settings : dict or None
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
 
@@ -43,6 +47,32 @@ class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     """
 
     _target = CLASS
+
+    def __init__(
+        self,
+        folder: Union[str, "os.PathLike[str]", None] = None,
+        *,
+        method: Optional[str] = None,
+        random_state: Optional[int] = None,
+        epochs: float = 20,
+        batch_size: int = 32,
+        for_: Question = "ever",
+        class_weight: Union[str, Mapping[Any, float], None] = None,
+        settings: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(
+            folder,
+            method=method,
+            random_state=random_state,
+            epochs=epochs,
+            batch_size=batch_size,
+            for_=for_,
+            settings=settings,
+        )
+        self.class_weight = class_weight
+
+    def _said(self) -> dict[str, Any]:
+        return {**super()._said(), "learn_weigh": naming.weighed(self.class_weight)}
 
     def _checked(self, labels: npt.NDArray[Any], anew: bool) -> npt.NDArray[Any]:
         if anew:

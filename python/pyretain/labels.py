@@ -66,6 +66,17 @@ def name_of(label: Hashable) -> str:
     return name
 
 
+def weighed(weights: Any) -> Any:
+    """``class_weight`` as ``learn.weigh``: None, "balanced" or a dict of labels and costs."""
+    if weights is None or isinstance(weights, str):
+        return weights
+    names = {name_of(plain(label)): float(cost) for label, cost in weights.items()}
+    for name in names:
+        if "," in name:
+            raise InputError(f"class_weight: {name!r}: a name with a comma cannot be weighed")
+    return ",".join(f"{name}={cost!r}" for name, cost in names.items()) or "off"
+
+
 def kind_of(label: Hashable) -> str:
     """Labels of one learner are of one kind; all numbers are one."""
     if isinstance(label, bool):

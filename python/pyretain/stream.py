@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 from river import base
 
 from pyretain import estimator
+from pyretain import labels as naming
 from pyretain.learner import Learner, Question
 from pyretain.targets import CLASS, NUMBER, Target, values
 
@@ -92,11 +93,28 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
         The seed of everything that is random.
     for_
         What is predicted: "now", what this is among the newest rows, or "ever".
+    class_weight
+        What classes weigh in answers: "balanced" by how rare they are, or costs by label, as ``{True: 20}``.
     settings
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
     """
 
     _target = CLASS
+
+    def __init__(
+        self,
+        folder: estimator.Folder = None,
+        method: Optional[str] = None,
+        seed: Optional[int] = None,
+        for_: Question = "now",
+        class_weight: Union[str, Mapping[Any, float], None] = None,
+        settings: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(folder, method, seed, for_, settings)
+        self.class_weight = class_weight
+
+    def _said(self) -> dict[str, Any]:
+        return {**super()._said(), "learn_weigh": naming.weighed(self.class_weight)}
 
     @property
     def _multiclass(self) -> bool:

@@ -222,3 +222,36 @@ def test_bad_numbers_change_nothing():
     assert np.array_equal(models[0].predict(frame), models[1].predict(frame))
     with pytest.raises(StateError, match="settings: labels are of the kind class"):
         RetainRegressor(settings={"model_target": "class"}).partial_fit([[1.0]], [1.0])
+
+
+def rare(count, seed):
+    draws = np.random.default_rng(seed)
+    labels = (draws.random(count) < 0.08).astype(int)
+    return draws.normal(size=(count, 2)) + 1.5 * labels[:, None], labels
+
+
+def test_class_weight():
+    """The same net; its answers weigh as asked, and uneven classes have their measures."""
+    inputs, labels = rare(600, 1)
+    other, _ = rare(100, 2)
+    models = {}
+    for weights in (None, "balanced", {1: 9.0, 0: 0.5}):
+        model = RetainClassifier(class_weight=weights, random_state=1)
+        for at in range(0, 600, 20):
+            model.partial_fit(inputs[at : at + 20], labels[at : at + 20])
+        models[str(weights)] = model
+    odds = {how: model.predict_proba(other)[:, 1] / model.predict_proba(other)[:, 0] for how, model in models.items()}
+    assert np.allclose(odds["{1: 9.0, 0: 0.5}"], 18 * odds["None"], rtol=1e-3)
+    ratio = (labels == 0).sum() / (labels == 1).sum()
+    assert np.allclose(odds["balanced"], ratio * odds["None"], rtol=1e-3)
+    metrics = models["balanced"].learner_.metrics()
+    assert metrics.balanced_accuracy > models["None"].learner_.metrics().balanced_accuracy
+    assert 0.7 < metrics.auc < 1 and 0 < metrics.f1_rare < 1
+    assert models["None"].setting("learn_weigh") == "off"
+
+
+def test_class_weight_needs_costs():
+    with pytest.raises(InputError, match="costs from 1e-6"):
+        RetainClassifier(class_weight={1: -2}).partial_fit(*rare(50, 1))
+    with pytest.raises(InputError, match="comma"):
+        RetainClassifier(class_weight={"a,b": 2}).partial_fit(*rare(50, 1))

@@ -127,11 +127,61 @@ def files():
     verdict("classes are uneven: balanced accuracy %.2f %%" % (100 * got["balanced"]) in words, "... and says them", words)
 
 
+def chance_of_yes(answer):
+    return answer[1] if answer[0] == "yes" else 1 - answer[1]
+
+
+def weighed(plain, yes, no):
+    return plain * yes / (plain * yes + (1 - plain) * no)
+
+
+def balanced_answers(rows, plain, said):
+    """Whether answers are the plain ones, each class divided by how often it came before."""
+    seen = {"yes": 0, "no": 0}
+    gaps = []
+    for i, (_, label) in enumerate(rows):
+        if min(seen.values()):
+            want = weighed(chance_of_yes(plain[i]), 1 / seen["yes"], 1 / seen["no"])
+            gaps.append(abs(want - chance_of_yes(said[i])))
+        seen[label] += 1
+    return len(gaps) > 800 and max(gaps) < 1e-4
+
+
+def predicted(model, data, *words):
+    said = run([], "predict", model, data, "--probabilities", "--quiet", *words).stdout.decode().splitlines()
+    return [float(row["yes"]) for row in csv.DictReader(said)]
+
+
+def weights_in_answers():
+    rows = rows_of(ROWS, 0.08)
+    plain = answers_of(run(lines_of(rows), "run", "-", "--quiet", "--out", "plain"))
+    said = answers_of(run(lines_of(rows), "run", "-", "--quiet", "--out", "weighed", "--weigh", "balanced"))
+    verdict(balanced_answers(rows, plain, said), "--weigh balanced divides by how often classes came")
+    verdict(last_row("weighed")["balanced"] > last_row("plain")["balanced"] + 0.1, "balanced accuracy is higher by it",
+            last_row("weighed"), last_row("plain"))
+    first = answers_of(run(lines_of(rows[:400]), "run", "-", "--quiet", "--out", "turns", "--weigh", "balanced"))
+    first.update(answers_of(run(lines_of(rows[400:], 400), "run", "-", "--quiet", "--resume", "turns")))
+    verdict(first == said, "stopped and resumed: the same answers")
+    costs = answers_of(run(lines_of(rows), "run", "-", "--quiet", "--out", "costs", "--weigh", "yes=9,no=0.5"))
+    gaps = [abs(weighed(chance_of_yes(plain[i]), 9, 0.5) - chance_of_yes(costs[i])) for i in range(200, ROWS)]
+    verdict(max(gaps) < 1e-4, "--weigh yes=9,no=0.5 multiplies by these", max(gaps))
+    write_table("later.csv", rows_of(300, 0.1, seed=2))
+    for question in ("now", "ever"):
+        pairs = zip(predicted("plain", "later.csv", "--for", question), predicted("costs", "later.csv", "--for", question))
+        gaps = [abs(weighed(a, 9, 0.5) - b) for a, b in pairs]
+        verdict(len(gaps) == 300 and max(gaps) < 1e-4, "predict --for %s weighs them, too" % question, max(gaps))
+    for costs, why in (("yes", "must be off, balanced, or a list"), ("yes=0", "must be off, balanced"), ("yess=2", "did you mean yes")):
+        done = subprocess.run([RETAIN, "run", "shop.csv", "--quiet", "--out", "refused", "--weigh", costs],
+                              capture_output=True, timeout=100, check=False)
+        verdict(done.returncode == 2 and why in done.stderr.decode(), "--weigh %s is refused" % costs, done)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         before_labels()
         files()
+        weights_in_answers()
     return tap.plan()
 
 

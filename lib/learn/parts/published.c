@@ -17,8 +17,9 @@ struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
 	struct number_scale scale; /* of answers about numbers */
-	struct numbers *numbers;   /* their mixture; NULL: none */
-	void *copies[PART_TYPES];  /* NULL: the part is not there, or is weights of the predictor */
+	struct class_weights weigh;
+	struct numbers *numbers;  /* their mixture; NULL: none */
+	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 
 struct published {
@@ -46,6 +47,7 @@ struct renewal {
 	struct parts *parts;
 	double weights[MIX_MODELS];
 	struct number_scale scale;
+	const struct class_weights *weigh;
 	const struct numbers *numbers;
 };
 
@@ -72,6 +74,7 @@ static void keep_blend(void *context, int which)
 	struct blend *blend = &renewal->published->blends[which];
 
 	blend->scale = renewal->scale;
+	class_weights_copy(&blend->weigh, renewal->weigh);
 	if (blend->numbers)
 		numbers_copy(blend->numbers, renewal->numbers);
 	if (!renewal->published->mixes)
@@ -88,6 +91,7 @@ int published_renew(struct published *published, struct learner *learner, struct
 	struct renewal renewal = {.published = published,
 		.parts = learner->parts,
 		.scale = learner_number_scale(learner),
+		.weigh = &learner->weigh,
 		.numbers = learner_mixture(learner)};
 
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
@@ -155,6 +159,9 @@ static int make(struct published *made, struct learner *learner,
 	several.engine.vectors = code ? NULL : net_vectors(made->net);
 	for (int i = 1; i <= made->count; i++)
 		several.models += made->models[i].predictor > 0;
+	for (int i = 0; i < 2 && learner->weigh.count && !code; i++)
+		code = class_weights_reserve(
+			&made->blends[i].weigh, net_spec(learner->net)->classes, err);
 	for (int i = 0; i < 2 && learner->numbers && !code; i++)
 		code = numbers_copy_new(&made->blends[i].numbers, learner_mixture(learner), err);
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
@@ -196,6 +203,7 @@ void published_free(struct published *published)
 	net_free(published->net);
 	for (int i = 0; i < 2; i++) {
 		mix_release(&published->blends[i].mix);
+		class_weights_release(&published->blends[i].weigh);
 		numbers_free(published->blends[i].numbers);
 		for (int k = 0; k < PART_TYPES; k++)
 			mem_free(published->blends[i].copies[k]);
@@ -365,6 +373,9 @@ int published_predict(struct published *published, int model, const float *input
 	if (!code && published->target == TARGET_NUMBER &&
 		!(model == LEARNER_NOW && published->blends[turn.which].numbers))
 		number_unscale(published->blends[turn.which].scale, logits, n);
+	if (!code)
+		class_weights_apply(&published->blends[turn.which].weigh, logits,
+			net_spec(published->net)->classes, n);
 	predictor_end(published->predictor, &turn);
 	return code;
 }

@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 1, LOG_MOST = 1000 };
 
 #define FORMAT_KEY    "retain.format"
 #define ARCH_KEY      "retain.arch"
@@ -28,6 +28,7 @@ enum { FORMAT = 1 };
 #define VERSION_KEY   "retain.version"
 #define TARGET_KEY    "retain.target"
 #define NUMBER_KEY    "retain.number_scale"
+#define LOGS_KEY      "retain.class_logs"
 
 static int fault(
 	const struct safetensors *file, const char *key, const char *problem, struct err *err)
@@ -164,24 +165,64 @@ static int copy_names(struct metadata *metadata, const struct jvalue *list,
 	return 0;
 }
 
-static int read_names(struct metadata *metadata, const struct safetensors *file,
-	struct arena *arena, struct err *err)
+/* The list that a key holds; NULL if it is absent. */
+static int read_list(
+	struct jvalue **list, const struct safetensors *file, const char *key, struct err *err)
 {
-	const char *text = safetensors_get(file, NAMES_KEY);
-	struct jvalue *list;
+	const char *text = safetensors_get(file, key);
 	struct text where = {0};
 	int code;
 
-	metadata->class_names = NULL;
+	*list = NULL;
 	if (!text)
 		return 0;
-	text_addf(&where, "%s: metadata " NAMES_KEY, safetensors_path(file));
+	text_addf(&where, "%s: metadata %s", safetensors_path(file), key);
 	code = where.failed ? err_memory(err, "a path", strlen(safetensors_path(file)))
-			    : jvalue_read(&list, text, strlen(text), where.data, err);
+			    : jvalue_read(list, text, strlen(text), where.data, err);
 	text_release(&where);
-	if (code)
-		return code;
-	code = copy_names(metadata, list, file, arena, err);
+	return code;
+}
+
+static int read_names(struct metadata *metadata, const struct safetensors *file,
+	struct arena *arena, struct err *err)
+{
+	struct jvalue *list;
+	int code = read_list(&list, file, NAMES_KEY, err);
+
+	metadata->class_names = NULL;
+	if (!code && list)
+		code = copy_names(metadata, list, file, arena, err);
+	jvalue_free(list);
+	return code;
+}
+
+static int copy_logs(struct metadata *metadata, const struct jvalue *list,
+	const struct safetensors *file, struct arena *arena, struct err *err)
+{
+	const size_t count = (size_t)metadata->spec.classes;
+	float *logs = arena_new(arena, count, sizeof(*logs));
+	bool right = jvalue_kind(list) == JVALUE_LIST && jvalue_count(list) == count;
+	double log = 0;
+
+	if (!logs)
+		return err_memory(err, "weights of classes", count * sizeof(*logs));
+	for (size_t i = 0; right && i < count; i++) {
+		right = jvalue_number(jvalue_at(list, i), &log) && fabs(log) < LOG_MOST;
+		logs[i] = (float)log;
+	}
+	metadata->class_logs = logs;
+	return right ? 0 : fault(file, LOGS_KEY, "should be a list of a number per class", err);
+}
+
+static int read_logs(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
+	struct err *err)
+{
+	struct jvalue *list;
+	int code = read_list(&list, file, LOGS_KEY, err);
+
+	metadata->class_logs = NULL;
+	if (!code && list)
+		code = copy_logs(metadata, list, file, arena, err);
 	jvalue_free(list);
 	return code;
 }
@@ -224,6 +265,8 @@ int metadata_read(struct metadata *metadata, const struct safetensors *file, str
 		code = read_names(metadata, file, arena, err);
 	if (!code)
 		code = read_target(metadata, file, err);
+	if (!code)
+		code = read_logs(metadata, file, arena, err);
 	metadata->schema = safetensors_get(file, METADATA_SCHEMA);
 	return code;
 }
@@ -239,6 +282,17 @@ static int add_names(struct text *list, const struct metadata *metadata, struct 
 	return list->failed ? err_memory(err, "class names", list->size) : 0;
 }
 
+static int add_logs(struct text *list, const struct metadata *metadata, struct err *err)
+{
+	struct jwriter json = {.out = list, .dense = true};
+
+	jwriter_list(&json, NULL);
+	for (int i = 0; i < metadata->spec.classes; i++)
+		jwriter_number(&json, NULL, (double)metadata->class_logs[i]);
+	jwriter_end(&json);
+	return list->failed ? err_memory(err, "weights of classes", list->size) : 0;
+}
+
 int metadata_notes_init(
 	struct metadata_notes *notes, const struct metadata *metadata, struct err *err)
 {
@@ -250,7 +304,10 @@ int metadata_notes_init(
 	snprintf(notes->input, sizeof(notes->input), "%d,%d,%d", spec->channels, spec->height,
 		spec->width);
 	snprintf(notes->iteration, sizeof(notes->iteration), "%" PRId64, metadata->iteration);
-	const int code = metadata->class_names ? add_names(&notes->class_names, metadata, err) : 0;
+	int code = metadata->class_names ? add_names(&notes->class_names, metadata, err) : 0;
+
+	if (!code && metadata->class_logs)
+		code = add_logs(&notes->class_logs, metadata, err);
 	const struct safetensors_note rows[] = {
 		{"format", "pt"}, /* PyTorch's tools ask for it */
 		{FORMAT_KEY, notes->format},
@@ -266,6 +323,9 @@ int metadata_notes_init(
 	if (metadata->class_names)
 		notes->rows[notes->count++] =
 			(struct safetensors_note){NAMES_KEY, notes->class_names.data};
+	if (metadata->class_logs)
+		notes->rows[notes->count++] =
+			(struct safetensors_note){LOGS_KEY, notes->class_logs.data};
 	if (metadata->target == TARGET_NUMBER) {
 		snprintf(notes->number_scale, sizeof(notes->number_scale), "%.9g,%.9g",
 			(double)metadata->number_scale.mean, (double)metadata->number_scale.factor);
@@ -283,4 +343,5 @@ int metadata_notes_init(
 void metadata_notes_release(struct metadata_notes *notes)
 {
 	text_release(&notes->class_names);
+	text_release(&notes->class_logs);
 }

@@ -12,6 +12,8 @@
  *	                    where inputs are numbers without names
  *	retain.target       number; absent where targets are classes
  *	retain.number_scale mean,factor of such targets: outputs are (number - mean) * factor
+ *	retain.class_logs   JSON list of a number per class to be added to logits, where classes do
+ *	                    not weigh the same (target/class_weights.h)
  *	retain.iteration    training steps taken
  *	retain.version      retain's version when it wrote the file
  *
@@ -33,6 +35,7 @@ struct metadata {
 	const char *schema;             /* JSON; NULL: not in the file */
 	enum target_kind target;
 	struct number_scale number_scale; /* of a target that is a number */
+	const float *class_logs;          /* one per class; NULL: not in the file */
 };
 
 #define METADATA_SCHEMA "retain.schema"
@@ -40,7 +43,7 @@ struct metadata {
 /*
  * Everything a net is built from must be present. A file without any of it was not written by
  * retain: ERR_INPUT. Damaged, incomplete or newer metadata is ERR_FORMAT. The strings of spec and
- * the schema live as long as the file, class names as long as the arena.
+ * the schema live as long as the file, names and weights of classes as long as the arena.
  */
 int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
 	struct err *err);
@@ -50,10 +53,10 @@ int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct 
 
 /* The same metadata for safetensors_save. */
 struct metadata_notes {
-	struct safetensors_note rows[12];
+	struct safetensors_note rows[13];
 	int count;
 	char format[16], classes[16], input[48], iteration[24], number_scale[64];
-	struct text class_names;
+	struct text class_names, class_logs;
 };
 
 /*

@@ -32,6 +32,7 @@ struct weights {
 	const int64_t *scale_seen;      /* the number of values behind it; NULL without one */
 	enum target_kind target;
 	struct number_scale number_scale; /* of a target that is a number */
+	const float *class_logs;          /* added to logits (target/class_weights.h); NULL: none */
 };
 
 /* Prefix of the names of a scale's tensors. */

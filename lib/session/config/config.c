@@ -45,6 +45,10 @@ static const struct option_row run_options[] = {
 	{"versions", "keep", OPTION_INT, "10", "[1, 100000]",
 		"automatic versions to keep; older ones are dropped, unless they serve",
 		OPTION_MAY_CHANGE},
+	{"learn", "weigh", OPTION_TEXT, "off", NULL,
+		"what classes weigh in answers: off, balanced (by how rare they are), or costs by "
+		"name, as yes=20,no=1; others weigh 1",
+		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live streams: time steps between two rows of metrics"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",

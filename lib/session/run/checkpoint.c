@@ -137,7 +137,7 @@ void checkpoint_state(struct run *run, struct state *state)
 	state_bool(state, "warned_noise", &run->warned_noise);
 	state_int(state, "rollbacks", &run->rollbacks);
 	rows_state(run, state);
-	state_int64(state, "event_log_size", &events);
+	state_int64(state, "events_size", &events);
 	if (state_version(state) < 2)
 		skip_cuts(state);
 	ledger_state(&run->ledger, state);

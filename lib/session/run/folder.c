@@ -324,15 +324,22 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 
 int run_save_weights(const struct run *run, int model, const char *path, struct err *err)
 {
+	const struct class_weights *weigh = learner_weighs(run->learner);
 	const char **names = mem_new((size_t)run->classes, sizeof(*names));
+	float *logs = mem_new((size_t)run->classes, sizeof(*logs));
 	struct learner_report now;
 	struct text schema = {0};
 	struct jwriter json = {.out = &schema, .dense = true};
 	float *params = NULL;
 	int code;
 
-	if (!names)
+	if (!names || !logs) {
+		mem_free(names);
+		mem_free(logs);
 		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
+	}
+	for (int c = 0; c < run->classes; c++)
+		logs[c] = class_weights_log(weigh, c);
 	learner_report(run->learner, &now);
 	if (run->schema)
 		schema_write(run->schema, learner_floats(run->learner), &json, NULL);
@@ -350,13 +357,15 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 				.scale = learner_scale(run->learner),
 				.scale_seen = learner_scale_seen(run->learner),
 				.target = target_kind(learner_target(run->learner)->name),
-				.number_scale = learner_number_scale(run->learner)},
+				.number_scale = learner_number_scale(run->learner),
+				.class_logs = weigh->count ? logs : NULL},
 			err);
 	if (!code && schema.failed)
 		code = err_memory(err, "a schema", schema.size);
 	text_release(&schema);
 	mem_free(params);
 	mem_free(names);
+	mem_free(logs);
 	return code;
 }
 

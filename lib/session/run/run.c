@@ -62,8 +62,12 @@ int run_keep_rows(struct run *run, int rows, struct err *err)
 
 int run_begin(struct run *run, struct err *err)
 {
-	const int code = run->config.folder ? run_folder_begin(run, err) : 0;
+	int code = run_weigh_begin(run, err); /* refuses before there is a folder */
 
+	if (!code && run->config.folder)
+		code = run_folder_begin(run, err);
+	if (!code)
+		code = run_weigh_begin(run, err);
 	run->started = run->saved_at = clock_now();
 	return code;
 }

@@ -273,6 +273,14 @@ struct run_scores {
 };
 struct run_scores run_scores(const struct run *run);
 int64_t run_scored(const struct run *run); /* samples scored so far */
+
+/*
+ * What classes weigh in answers, by learn.weigh: from the beginning or a checkpoint on, and after
+ * labels were scored. ERR_INPUT for costs that make no sense.
+ */
+int run_weigh_begin(struct run *run, struct err *err);
+void run_weigh_labels(struct run *run, const union target *labels, int n);
+
 int run_score_new(struct run *run, int classes, struct err *err);
 int run_score_classes(struct run *run, int classes, struct err *err); /* at least this many */
 void run_score_free(struct run *run);
