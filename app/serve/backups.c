@@ -4,14 +4,11 @@
  * Invariants: `busy` from backups_put until the job is done. `child` is a process that was not
  * waited for yet: reading it to kill it, and waiting for it, require the lock.
  */
-#define _GNU_SOURCE 1
 #include "serve/backups.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,10 +19,9 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/paths.h"
+#include "serve/child.h"
 
-enum { NAMES = 1000, VARIABLES = 4096 };
-
-extern char **environ;
+enum { NAMES = 1000 };
 
 struct backups {
 	pthread_mutex_t lock;
@@ -46,71 +42,21 @@ int backups_open(struct backups **backups, struct err *err)
 	return 0;
 }
 
-/* Without what would make it a rank of ours. */
-static void copy_environment(char *to[VARIABLES])
-{
-	static const char *const launchers[] = {"OMPI_", "PMIX_", "PMI_", "SLURM_"};
-	size_t n = 0;
-
-	for (char **at = environ; *at && n < VARIABLES - 1; at++) {
-		bool keep = true;
-
-		for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
-			keep = keep && strncmp(*at, launchers[i], strlen(launchers[i])) != 0;
-		if (keep)
-			to[n++] = *at;
-	}
-	to[n] = NULL;
-}
-
-/* Starts `retain backup`, what it complains about going to a pipe. Signals are as usual there. */
+/* Starts `retain backup`, what it complains about going to a pipe. */
 static int start(struct backups *b, int complaints, pid_t *child)
 {
 	const char *const words[] = {"retain", "backup", "--quiet", "--", b->folder, b->to, NULL};
-	char *environment[VARIABLES];
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t how;
-	sigset_t none, all;
-	int code = posix_spawn_file_actions_init(&actions);
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_init(&how);
-	posix_spawnattr_setsigmask(&how, &none);
-	posix_spawnattr_setsigdefault(&how, &all);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	copy_environment(environment);
-	if (!code)
-		code = posix_spawn_file_actions_addopen(
-			&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!code)
-		code = posix_spawn_file_actions_addopen(
-			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	if (!code)
-		code = posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
-	if (!code)
-		code = posix_spawn(
-			child, os_program(), &actions, &how, (char *const *)words, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&how);
-	return code;
+	return child_start(child, os_program(), words, -1, complaints);
 }
 
 /* What the process says, until it ends; and its status. */
 static int hear(struct backups *b, int complaints, char words[512])
 {
-	size_t size = 0;
-	ssize_t got;
-	char rest[512];
 	int status = -1;
 	siginfo_t about;
 
-	while ((got = read(complaints, rest, sizeof(rest))) > 0 || (got < 0 && errno == EINTR))
-		for (ssize_t i = 0; i < got && size < 511; i++)
-			words[size++] = rest[i];
-	while (size && words[size - 1] == '\n')
-		size--;
-	words[size] = '\0';
+	child_hear(complaints, words);
 	while (waitid(P_PID, (id_t)b->child, &about, WEXITED | WNOWAIT) && errno == EINTR)
 		;
 	pthread_mutex_lock(&b->lock);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "serve/backups.h"
+#include "serve/bell.h"
 #include "serve/budget.h"
 #include "serve/desk/desk.h"
 #include "serve/desk/gather.h"
@@ -22,6 +23,7 @@ struct served {
 	struct serve_item item;
 	struct desk *desk; /* NULL: neither learner nor model */
 	struct lines *lines;
+	struct bell *bell; /* NULL: no alarms are sent */
 	struct listen_address lines_address;
 	char lines_url[LISTEN_NAME + 32];
 };

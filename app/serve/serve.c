@@ -155,6 +155,9 @@ static int start_served(struct serve *serve, struct err *err)
 		code = open_lines(serve, &serve->served[i], err);
 		if (!code && serve->served[i].desk)
 			code = desk_start(serve->served[i].desk, err);
+		if (!code && serve->served[i].desk && desk_learns(serve->served[i].desk))
+			code = bell_open(&serve->served[i].bell, serve->served[i].item.options,
+				serve->served[i].desk, serve->served[i].item.name, err);
 	}
 	return code;
 }
@@ -258,8 +261,10 @@ void serve_close(struct serve *serve)
 	if (!serve)
 		return;
 	end_lines(serve);
-	for (int i = 0; i < serve->config.count; i++)
+	for (int i = 0; i < serve->config.count; i++) {
+		bell_close(serve->served[i].bell);
 		desk_stop(serve->served[i].desk);
+	}
 	workers_end(serve->workers);
 	if (serve->gather)
 		gather_end(serve->gather);

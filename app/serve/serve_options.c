@@ -42,5 +42,16 @@ const struct option_row serve_options[] = {
 		OPTION_MAY_CHANGE},
 	{"serve", "idle", OPTION_FLOAT, "30", "[1, inf)",
 		"seconds until an idle connection gets status 408", OPTION_MAY_CHANGE},
+	{"alarm", "exec", OPTION_TEXT, "", NULL,
+		"shell command run at an alarm, with a JSON object on its standard input; empty "
+		"for none",
+		OPTION_MAY_CHANGE},
+	{"alarm", "webhook", OPTION_TEXT, "", NULL,
+		"http or https address to which alarms are posted as JSON, by curl; empty for none",
+		OPTION_MAY_CHANGE},
+	{"alarm", "fall", OPTION_FLOAT, "0.05", "(0, 1]",
+		"alarm when the accuracy of the latest 1000 predictions is this far below that of "
+		"all",
+		OPTION_MAY_CHANGE},
 	{0},
 };

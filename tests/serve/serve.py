@@ -616,7 +616,7 @@ def has_a_good_unit(retain, folder):
         skip("systemd takes the unit", "systemd-analyze is not here")
         return
     unit = os.path.join(folder, "retain-serve.service")
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../configs/retain-serve.service")) as file:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../ops/retain-serve.service")) as file:
         words = file.read().replace("/usr/local/bin/retain", retain).replace("Documentation=man:retain(1)\n", "")
     with open(unit, "w") as file:
         file.write(words)

@@ -218,6 +218,24 @@ static void add_batches(struct text *out, struct gather *gather)
 	text_addf(out, "retain_gathered_batches_total %" PRIu64 "\n", counts.batches);
 }
 
+static void add_alarms(struct text *out, const struct serve *serve)
+{
+	static const char *const results[] = {"sent", "failed"};
+
+	add_head(out, "retain_alarms_delivered_total", "counter",
+		"alarms sent by alarm.exec and alarm.webhook, or given up");
+	for (int i = 0; i < serve->config.count; i++) {
+		const struct bell_counts counts = bell_counts(serve->served[i].bell);
+		const uint64_t values[] = {counts.sent, counts.failed};
+
+		for (int k = 0; k < 2 && serve->served[i].bell; k++)
+			text_addf(out,
+				"retain_alarms_delivered_total{learner=\"%s\",result=\"%s\"} "
+				"%" PRIu64 "\n",
+				serve->served[i].item.name, results[k], values[k]);
+	}
+}
+
 enum http_next serve_metrics(struct exchange *exchange)
 {
 	struct serve *serve = exchange->serve;
@@ -240,6 +258,7 @@ enum http_next serve_metrics(struct exchange *exchange)
 	add_head(out, "retain_memory_bytes", "gauge", "what requests take of serve.memory");
 	text_addf(out, "retain_memory_bytes %" PRId64 "\n", atomic_load(&serve->budget.used));
 	add_batches(out, serve->gather);
+	add_alarms(out, serve);
 	add_requests(out, &serve->meters);
 	add_times(out, &serve->meters);
 	return http_say(exchange->request, 200, exchange->route->gives);

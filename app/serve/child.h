@@ -1,0 +1,21 @@
+/*
+ * Processes that the service starts: backups and alarms. A child has the default signals and this
+ * process's environment, without what would make it a rank of an MPI job.
+ */
+#ifndef RETAIN_SERVE_CHILD_H
+#define RETAIN_SERVE_CHILD_H
+
+#include <sys/types.h>
+
+/*
+ * Starts a program, looked up in PATH unless its name has a slash. Its standard input is a
+ * descriptor, or empty if that is negative; its errors go to `complaints`, its output nowhere.
+ * Returns 0 or an errno.
+ */
+int child_start(
+	pid_t *child, const char *program, const char *const words[], int input, int complaints);
+
+/* Reads what the child complains about until it closes the pipe: one line, cut at 511 bytes. */
+void child_hear(int complaints, char words[512]);
+
+#endif
