@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "cli.h"
 #include "config/app_config.h"
 

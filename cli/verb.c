@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/json_write.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "base/text.h"
 
 enum { MESSAGE = 8192 }; /* bytes at most; none are allocated, as memory may be short */

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/ini_read.h"
-#include "base/nearest.h"
+#include "base/words/ini_read.h"
+#include "base/words/nearest.h"
 #include "base/paths.h"
 #include "config/app_defaults.h"
 #include "config/traits.h"

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "base/text.h"
 #include "contest/experiment_impl.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "base/paths.h"
 
 struct reading {

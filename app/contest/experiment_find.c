@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "contest/experiment.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "base/os.h"
 #include "base/paths.h"
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "contest/experiment_impl.h"
 #include "contest/measure.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 
 static int look_up_metric(const struct experiment *e, const struct experiment_rule *rule,
 	const char *name, int *metric, struct err *err)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 
 static const struct {
 	const char *name;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "base/options.h"
 #include "streams/source.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 #include "base/mem.h"
-#include "base/moment.h"
+#include "base/words/moment.h"
 #include "formats/csv.h"
 #include "formats/json_rows.h"
 #include "records/columns.h"

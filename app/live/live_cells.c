@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "live/live_table.h"
 #include "records/table_plan.h"
 #include "schema/schema.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "live/live_cells.h"
 #include "records/table_plan.h"
 #include "schema/schema.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "live/live_line.h"
 
 struct cursor {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "base/json.h"
 #include "log/run_log.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "base/text.h"
 #include "eval/confusion.h"
 #include "eval/uneven.h"

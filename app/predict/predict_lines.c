@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "formats/csv.h"

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "base/paths.h"
 #include "formats/json_rows.h"
 #include "formats/mapped.h"

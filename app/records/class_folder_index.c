@@ -24,7 +24,7 @@
 #include "base/os.h"
 #include "base/paths.h"
 #include "images/image.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 
 enum { VERSION = 2, DEPTH_MOST = 16, KEEP_FROM = 16384 };
 

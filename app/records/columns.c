@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/grow.h"
 #include "base/mem.h"
-#include "base/moment.h"
+#include "base/words/moment.h"
 
 enum { NAME_MOST = 1024 };
 

@@ -20,7 +20,7 @@
 #include "formats/csv.h"
 #include "formats/mapped.h"
 #include "records/records.h"
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 /* Upper bound of labels. */
 #define COLUMN_LABELS (1 << 24)

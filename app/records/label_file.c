@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 
 #define GROUND_TRUTH "ILSVRC2012_validation_ground_truth.txt"
 #define KIT_CLASSES  "ILSVRC2012_wnids.txt"

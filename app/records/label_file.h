@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 
 /* The path of the labels for `folder`, for mem_free; *path is NULL if there are none. */
 int label_file_find(char **path, const char *folder, struct err *err);

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "records/columns.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "images/image.h"
 #include "records/records_types.h"
 

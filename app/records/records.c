@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "base/paths.h"
 #include "formats/csv.h"
 #include "formats/mapped.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "formats/record_bytes.h"

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "formats/mapped.h"
 #include "base/paths.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "records/records_types.h"
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE, NAMES_MOST = 1 << 20 };

@@ -7,7 +7,7 @@
 #include "records/class_folder_index.h"
 #include "formats/mapped.h"
 #include "base/paths.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "images/image.h"
 #include "records/records_types.h"
 

@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/paths.h"
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "formats/mapped.h"
 #include "formats/tar.h"
 #include "records/image_records.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "records/records_types.h"
 #include "records/tar_scan.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/paths.h"
 
 /* So many lines below the first are looked at for what it is; or for whether all is a table. */

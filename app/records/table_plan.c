@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "records/columns.h"

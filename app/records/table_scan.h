@@ -11,7 +11,7 @@
 #include "records/columns.h"
 #include "base/grow.h"
 #include "formats/mapped.h"
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 #include "records/table_plan.h"
 
 enum { TABLE_ROW = 1 << 20, TABLE_AT_BITS = 40 };

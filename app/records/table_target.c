@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/mem.h"
 #include "records/records_types.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "formats/tar.h"
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 /* Zeroed: empty. */
 struct tar_links {

@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "formats/mapped.h"
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 enum { TAR_LABEL_BITS = 24, TAR_SHARD_BITS = 24 };
 

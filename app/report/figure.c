@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/curves.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "report/plot.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "base/mem.h"
 #include "session/config/config.h"
 

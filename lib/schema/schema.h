@@ -43,10 +43,10 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_write.h"
-#include "base/moment.h"
+#include "base/words/moment.h"
 #include "base/options.h"
 #include "base/state.h"
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 enum { SCHEMA_MISSES = 64, SCHEMA_COLUMNS = 4096, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
 
@@ -69,7 +69,7 @@ struct schema_value {
 /*
  * Parses a text as in tables and lines, without surrounding blanks. Missing values are the empty
  * text, NA, N/A, n.a., #N/A, null, ?, - and, with any sign, nan, inf, infinity and numbers too
- * large for 32 bits. Numbers are as in base/decimal.h; true and false are 1 and 0. For a
+ * large for 32 bits. Numbers are as in base/words/decimal.h; true and false are 1 and 0. For a
  * category, a number that is too large is an ordinary word, and so is a missing value that is
  * already among its values.
  */
@@ -84,7 +84,7 @@ bool schema_comma_number(const struct schema_value *value, double *number);
 bool schema_may_be_thousands(const struct schema_value *value);
 
 /*
- * Whether a field's value is a date (base/moment.h), or a date in digits or a number of seconds,
+ * Whether a field's value is a date (base/words/moment.h), or a date in digits or a number of seconds,
  * milliseconds or microseconds since 1970 in a field whose name speaks of time; whether it has a
  * time of day. `order`: whether it shows that the day comes first.
  */

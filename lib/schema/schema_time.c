@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/moment.h"
+#include "base/words/moment.h"
 #include "schema/schema_impl.h"
 
 /* Seconds since 1970 that are taken for a time: from 1990 to 2070. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/mark.h"
 #include "schema/schema_impl.h"
 

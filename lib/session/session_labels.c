@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "session/session_impl.h"
 
 /* A label in a sentence: 3, "yes" or 812.4. */

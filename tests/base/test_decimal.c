@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "base/moment.h"
+#include "base/words/decimal.h"
+#include "base/words/moment.h"
 
 static void whole_numbers_and_moments(void **state)
 {

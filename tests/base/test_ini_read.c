@@ -1,7 +1,7 @@
 /* The language of INI files, and where mistakes in them are said to be. */
 #include "check.h"
 
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "base/text.h"
 
 struct seen {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 static void words_have_numbers_and_ranks(void **state)
 {

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "records/columns.h"
 #include "formats/csv.h"
-#include "base/decimal.h"
-#include "base/moment.h"
+#include "base/words/decimal.h"
+#include "base/words/moment.h"
 #include "fuzz.h"
 
 enum { FIELDS = 8, NUMBER_MOST = 64 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 #include "base/options/options_impl.h"
 
 struct reading {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/json.h"
 #include "base/json_write.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 
 enum { SUFFIXES_MOST = 8 };
 

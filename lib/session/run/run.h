@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/interval.h"
+#include "base/options/interval.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/text.h"

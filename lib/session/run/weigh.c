@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 #include "session/run/run.h"
 
 /* The next NAME=COST of a list, behind which *list moves. */

@@ -11,7 +11,7 @@
 #ifndef RETAIN_SESSION_VERSIONS_KEEPER_H
 #define RETAIN_SESSION_VERSIONS_KEEPER_H
 
-#include "base/interval.h"
+#include "base/options/interval.h"
 #include "base/options.h"
 #include "base/state.h"
 #include "session/versions/champion.h"

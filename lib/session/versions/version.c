@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/moment.h"
+#include "base/words/moment.h"
 #include "base/paths.h"
 #include "session/versions/champion.h"
 

@@ -2,7 +2,7 @@
  * Lines are cut out of a copy of the text, so that there is no maximum length. Only a newline
  * ends a line; a carriage return is a blank.
  */
-#include "base/ini_read.h"
+#include "base/words/ini_read.h"
 
 #include <stdbool.h>
 #include <string.h>

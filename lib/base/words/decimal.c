@@ -1,5 +1,5 @@
 /* Most numbers are plain: they need no copy, no locale and no strtod. */
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 
 #include <float.h>
 #include <string.h>

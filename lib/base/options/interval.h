@@ -1,6 +1,6 @@
 /* How often something is done, as a key says it: by time, or by counting something. */
-#ifndef RETAIN_BASE_INTERVAL_H
-#define RETAIN_BASE_INTERVAL_H
+#ifndef RETAIN_BASE_OPTIONS_INTERVAL_H
+#define RETAIN_BASE_OPTIONS_INTERVAL_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* A hash table with open addressing, at most half full. */
-#include "base/vocabulary.h"
+#include "base/words/vocabulary.h"
 
 #include <string.h>
 

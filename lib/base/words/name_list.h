@@ -1,6 +1,6 @@
 /* A list of names: files in a folder, classes, archives. */
-#ifndef RETAIN_BASE_NAME_LIST_H
-#define RETAIN_BASE_NAME_LIST_H
+#ifndef RETAIN_BASE_WORDS_NAME_LIST_H
+#define RETAIN_BASE_WORDS_NAME_LIST_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * exponent (e or E, an optional sign, digits). Anything else is rejected: 0x1p3, 1_000, 1,000,
  * nan, inf, infinity, blanks. Applies to whole texts of `size` bytes, independent of the locale.
  */
-#ifndef RETAIN_BASE_DECIMAL_H
-#define RETAIN_BASE_DECIMAL_H
+#ifndef RETAIN_BASE_WORDS_DECIMAL_H
+#define RETAIN_BASE_WORDS_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Searches a table of rows for the name with the least edit distance. */
-#include "base/nearest.h"
+#include "base/words/nearest.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "base/interval.h"
+#include "base/options/interval.h"
 
 #include <math.h>
 #include <stdlib.h>

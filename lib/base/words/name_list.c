@@ -1,5 +1,5 @@
 /* A sort moves only the offsets of names, never their bytes. */
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 
 #include <dirent.h>
 #include <errno.h>

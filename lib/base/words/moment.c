@@ -1,12 +1,12 @@
 /* Digits are parsed as integers; only exponents go through floating point. */
-#include "base/moment.h"
+#include "base/words/moment.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/decimal.h"
+#include "base/words/decimal.h"
 
 #define MICRO 1000000
 

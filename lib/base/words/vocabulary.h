@@ -2,12 +2,12 @@
  * The distinct words of a column: class names, categories. They are numbered as they appear, and
  * finally by their order.
  */
-#ifndef RETAIN_BASE_VOCABULARY_H
-#define RETAIN_BASE_VOCABULARY_H
+#ifndef RETAIN_BASE_WORDS_VOCABULARY_H
+#define RETAIN_BASE_WORDS_VOCABULARY_H
 
 #include <stdint.h>
 
-#include "base/name_list.h"
+#include "base/words/name_list.h"
 
 /* Zeroed: empty. */
 struct vocabulary {

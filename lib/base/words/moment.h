@@ -1,8 +1,8 @@
 /*
  * Times in text, as in tables. Whole texts, of `size` bytes; independent of locale and time zone.
  */
-#ifndef RETAIN_BASE_MOMENT_H
-#define RETAIN_BASE_MOMENT_H
+#ifndef RETAIN_BASE_WORDS_MOMENT_H
+#define RETAIN_BASE_WORDS_MOMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

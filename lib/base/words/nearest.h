@@ -1,6 +1,6 @@
 /* "Did you mean": finds the nearest name to a mistyped one. */
-#ifndef RETAIN_BASE_NEAREST_H
-#define RETAIN_BASE_NEAREST_H
+#ifndef RETAIN_BASE_WORDS_NEAREST_H
+#define RETAIN_BASE_WORDS_NEAREST_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * INI files: `[section]`, `name = value`, comments after `;` (at the start of a line also `#`);
  * indentation is ignored. The reader calls a function for every heading and every value.
  */
-#ifndef RETAIN_BASE_INI_READ_H
-#define RETAIN_BASE_INI_READ_H
+#ifndef RETAIN_BASE_WORDS_INI_READ_H
+#define RETAIN_BASE_WORDS_INI_READ_H
 
 #include <stddef.h>
 
