@@ -3,43 +3,58 @@
 
 #include <math.h>
 
-/* What a share rests on, where that is said: samples, fewer than `few`. 0: not known. */
+/*
+ * What a share rests on, which is said if it is few, and what it is, if that is said. Of a handful
+ * of samples there is no share.
+ */
 struct rest {
-	int64_t samples, few;
+	int64_t samples;  /* 0: not known */
 	const char *most; /* of a mean: what stands before the largest number of samples */
+	const char *means;
 };
+
+enum { SHARE_LEAST = 5 };
 
 static void add_share(
 	struct text *out, const char *name, double share, double plain, const struct rest *rest)
 {
 	char grouped[RUN_LOG_GROUPED];
 
-	if (isnan(share))
+	if (isnan(share) || (rest && rest->samples > 0 && rest->samples < SHARE_LEAST))
 		return;
 	text_addf(out, "  %-26s%6.1f %%", name, 100 * share);
 	if (!isnan(plain))
 		text_addf(out, "   (plain model %.1f %%)", 100 * plain);
-	if (rest && rest->samples > 0 && rest->samples < rest->few)
-		text_addf(out, "   (of %s%s sample%s)", rest->most ? rest->most : "",
-			run_log_grouped(grouped, rest->samples), rest->samples == 1 ? "" : "s");
+	else if (rest && rest->means)
+		text_addf(out, "   %s", rest->means);
+	if (rest && rest->samples > 0 && rest->samples < RUN_LOG_FEW)
+		text_addf(out, "   (of %s%s samples)", rest->most ? rest->most : "",
+			run_log_grouped(grouped, rest->samples));
 	text_add(out, "\n");
 }
 
 static struct rest few(int64_t samples)
 {
-	return (struct rest){samples, RUN_LOG_FEW, NULL};
+	return (struct rest){.samples = samples};
 }
 
 static struct rest at_most(int64_t samples)
 {
-	return (struct rest){samples, RUN_LOG_FEW, "up to "};
+	return (struct rest){.samples = samples, .most = "up to "};
+}
+
+/* Where there are no more than the last 1 000, the line above says it. */
+static void add_recent(struct text *out, double share, const struct run_rests *rests)
+{
+	if (!rests->recent || rests->recent >= RUN_LOG_RECENT)
+		add_share(out, "  of the last 1 000", share, NAN, NULL);
 }
 
 /* How far off predictions of numbers were, beside what needs no learning; then the bands. */
 static void add_errors(
 	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
 {
-	const struct rest all = few(rests->le), recent = {rests->recent, RUN_LOG_RECENT, NULL};
+	const struct rest all = few(rests->le);
 	char words[3][RUN_LOG_GROUPED];
 
 	text_addf(out, "  %-26s%8s   (last value %s, mean %s)\n", "error (MAE)",
@@ -48,7 +63,7 @@ static void add_errors(
 	text_addf(out, "  %-26s%8s\n", "root mean square (RMSE)",
 		run_log_quantity(words[0], last->rmse));
 	add_share(out, "variance explained (R2)", last->le, NAN, &all);
-	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
+	add_recent(out, last->recent, rests);
 	add_share(out, "  by the last value", last->blind, NAN, &all);
 	if (!isnan(last->inside))
 		text_addf(out, "  %-26s%6.1f %%   of values; it is %s wide on average\n",
@@ -71,23 +86,24 @@ static void add_uneven(struct text *out, const struct metrics_row *last)
 			100 * last->alert_share);
 }
 
-static void add_before_labels(struct text *out, const char *name, const struct metrics_row *last,
-	const struct run_rests *rests)
+static void add_before_labels(
+	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
 {
-	const struct rest all = few(rests->le), recent = {rests->recent, RUN_LOG_RECENT, NULL};
+	const struct rest all = few(rests->le);
+	const struct rest means = {.samples = rests->le, .means = "before each label came (LE)"};
 
 	if (!isnan(last->mae)) {
 		add_errors(out, last, rests);
 		return;
 	}
-	add_share(out, name, last->le, NAN, &all);
-	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
+	add_share(out, "accuracy", last->le, NAN, &means);
+	add_recent(out, last->recent, rests);
 	add_share(out, "  on albums of others", last->le_album, NAN, NULL);
 	add_share(out, "  guess by last labels", last->blind, NAN, &all);
 	add_share(out, "  same as the last", last->same, NAN, &all);
 	add_share(out, "  most frequent", last->most, NAN, &all);
 	if (last->same < 1)
-		text_addf(out, "  %-26s%7.2f   how far above the last label, of what it leaves\n",
+		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
 			"  kappa temporal", (last->le - last->same) / (1 - last->same));
 	add_uneven(out, last);
 }
@@ -112,10 +128,11 @@ void came_to(struct text *out, const struct summary *summary, const struct run_r
 {
 	const struct metrics_row *last = &summary->last;
 	const bool averaged = !isnan(last->gamma1);
-	const struct rest ir = few(rests->ir), late_ir = at_most(rests->late_ir);
-	const struct rest ft = few(rests->ft), late_ft = at_most(rests->late_ft);
+	const struct rest ir = {.samples = rests->ir, .means = "on held-out data of all past"};
+	const struct rest ft = {.samples = rests->ft, .means = "on data still to come"};
+	const struct rest late_ir = at_most(rests->late_ir), late_ft = at_most(rests->late_ft);
 
-	add_before_labels(out, "adapts (LE)", last, rests);
+	add_before_labels(out, last, rests);
 	add_share(out, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN, &ir);
 	add_share(out, "  mean of the last quarter", summary->late_ir,
 		averaged ? summary->late_ir_sgd : NAN, &late_ir);
@@ -131,7 +148,7 @@ void came_to_live(struct text *out, const struct summary *summary, const struct 
 	const struct metrics_row *last = &summary->last;
 	const struct rest held_out = few(rests->held_out);
 
-	add_before_labels(out, "right before the label", last, rests);
+	add_before_labels(out, last, rests);
 	add_share(out, isnan(last->mae) ? "right on held-out samples" : "explained, held out",
 		run_log_held_out(last), isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd,
 		&held_out);

@@ -179,7 +179,8 @@ static void choose_words(struct layout *layout, const struct progress_state *sta
 {
 	char clock[PROGRESS_CLOCK];
 	const bool over = state->ended || state->done >= state->total;
-	const double left = progress_left(state->seconds, state->done, state->total);
+	const double left = progress_left(
+		state->seconds, state->done - state->before, state->total - state->before);
 
 	progress_clock(clock, over ? state->seconds : left);
 	snprintf(layout->time, sizeof(layout->time), over ? "took %s" : "%s left", clock);
@@ -316,6 +317,8 @@ bool progress_wanted(struct progress *progress, uint64_t done)
 
 	if (!progress->to)
 		return false;
+	if (!progress->state.done && done)
+		progress->state.before = done - 1;
 	progress->state.done = done;
 	progress->state.seconds = now - progress->start;
 	if (done != progress->state.total && !due(progress) && now - progress->asked < REDRAW / 2)

@@ -38,8 +38,9 @@ enum {
 struct progress_state {
 	char label[PROGRESS_FIELD];
 	uint64_t done, total;
-	bool endless;   /* the total is unknown */
-	double seconds; /* since the beginning */
+	uint64_t before; /* of that, what was done before the clock began: a run that goes on */
+	bool endless;    /* the total is unknown */
+	double seconds;  /* since the beginning */
 	bool ended;
 	char fields[PROGRESS_FIELDS][PROGRESS_FIELD]; /* the most important first; "": none */
 };
@@ -69,7 +70,8 @@ void progress_update(struct progress *progress, uint64_t done);
 
 /*
  * Whether it is worth computing fields for an update: the line is visible, and the last time was
- * not just now, or this is the end. For work whose parts take microseconds.
+ * not just now, or this is the end. For work whose parts take microseconds; to be asked after each,
+ * for what was done before the first of them took other time.
  */
 bool progress_wanted(struct progress *progress, uint64_t done);
 

@@ -80,7 +80,7 @@ function aloneInWords(group) {
 function keptInWords(group) {
 	const kept = spreadOf(group, (run) => run.summary.ir).mean, held = spreadOf(group, (run) => run.summary.held_out).mean;
 	if (kept !== null)
-		return "At the end it still knows " + percent(kept) + " % of what it has seen" + few(groupRest(group, "ir")) + ". ";
+		return "At the end it is right on " + percent(kept) + " % of held-out samples of all that is past" + few(groupRest(group, "ir")) + ". ";
 	return held === null ? "" : "It is right on " + percent(held) + " % of held-out samples" + few(groupRest(group, "held_out")) + ". ";
 }
 

@@ -177,10 +177,17 @@ function spreadOf(group, value) {
 	return {mean: mean(values), deviation: deviation(values)};
 }
 
-/* "13 samples": what a number of a run rests on, where it is few, or fewer than its name says; "" where it is many or not known. */
+/* A share, unless it is of a handful of samples, or its name says of more than there were: then it says nothing new. */
+const SHARE_LEAST = 5;
+function measured(run, value, name) {
+	const samples = run.rests[name];
+	return samples && samples < (name === "recent" ? data.recent : SHARE_LEAST) ? null : value;
+}
+
+/* "13 samples": what a number of a run rests on, where it is few; "" where it is many or not known. */
 function restOf(run, name) {
 	const samples = run.rests[name];
-	return samples && samples < (name === "recent" ? data.recent : data.few) ? count(samples) + (samples === 1 ? " sample" : " samples") : "";
+	return samples && samples < data.few ? count(samples) + (samples === 1 ? " sample" : " samples") : "";
 }
 
 /* Of a group: where its runs rest on the same, or on the most of them. */

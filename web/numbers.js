@@ -41,7 +41,7 @@ function errorInWords(group) {
 
 function explainsInWords(group) {
 	const kept = spreadOf(group, (run) => run.summary.ir).mean;
-	return kept === null ? "" : "At the end it explains " + percent(kept) + " % of the variance of all that it has seen" + few(groupRest(group, "ir")) + ". ";
+	return kept === null ? "" : "At the end it explains " + percent(kept) + " % of the variance of held-out samples of all that is past" + few(groupRest(group, "ir")) + ". ";
 }
 
 /* Who is closest, and by how much, or that nobody can say. */
@@ -72,7 +72,7 @@ const numberColumns = [
 	{name: "width of the band", unit: "", single: true, of: (run) => run.summary.width, format: quantity, means: "high less low, on average"},
 	{name: "variance explained (R²)", unit: "%", of: (run) => run.summary.le, format: percent, rest: "le",
 		means: "of predictions made before the label: 100 % is no error, 0 % is no better than the mean"},
-	{name: "… of the last 1\u00a0000", unit: "%", single: true, of: (run) => run.summary.recent, format: percent, rest: "recent",
+	{name: "… of the last 1\u00a0000", unit: "%", single: true, of: (run) => measured(run, run.summary.recent, "recent"), format: percent,
 		means: "the same, of the latest 1\u00a0000 predictions only"},
 	{name: "… by the last value", unit: "%", single: true, of: (run) => run.summary.blind, format: percent, rest: "le",
 		means: "the same for always saying the last label that was known"},

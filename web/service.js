@@ -10,7 +10,7 @@ const serviceRows = [
 	["99 % within", (now) => now.p99_s, milliseconds],
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
-	["right before the label", (now) => now.le, percentWords, "variance explained"],
+	["accuracy before the label", (now) => now.le, percentWords, "variance explained"],
 	["of the last 1 000", (now) => now.recent, percentWords],
 	["balanced accuracy", (now) => now.balanced, percentWords],
 	["AUC", (now) => now.auc, (x) => x.toFixed(3)],

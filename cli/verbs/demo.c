@@ -45,20 +45,20 @@ static void print_share(double share, int width)
 /* Late values, which the page ranks by, too: those of the last evaluation alone are noisier. */
 static void print_table(const struct demo *demo)
 {
-	printf("\n%-28s%16s%14s%12s%9s\n", "", "retention (IR)", "adapts (LE)", "next (FT)",
+	printf("\n%-28s%15s%16s%12s%9s\n", "", "accuracy (LE)", "retention (IR)", "next (FT)",
 		"cost");
 	for (int i = 0; i < ENTRIES; i++) {
 		const struct run_result *result = &demo->entries[i].result.run;
 
 		printf("  %-26s", demo->entries[i].method);
+		print_share(result->last.le, 15);
 		print_share(result->late_ir, 16);
-		print_share(result->last.le, 14);
 		print_share(result->late_ft, 12);
 		printf("%9.2f\n", result->cost);
 	}
 	printf("  %-26s", "guess by last labels");
+	print_share(demo->entries[0].result.run.last.blind, 15);
 	print_share(NAN, 16);
-	print_share(demo->entries[0].result.run.last.blind, 14);
 	print_share(NAN, 12);
 	printf("\n");
 }

@@ -28,9 +28,9 @@ static const struct {
 } curves[] = {
 	{"error (MAE)", CURVE_ERROR, 1, false, ""},
 	{"error of the last value", CURVE_ERROR_LAST, 1, false, ""},
-	{"retention (IR)", CURVE_IR, 100, false, " %"},
-	{"adapts (LE)", CURVE_LE, 100, false, " %"},
+	{"accuracy before the label (LE)", CURVE_LE, 100, false, " %"},
 	{"of the last 1 000", CURVE_RECENT, 100, false, " %"},
+	{"retention (IR)", CURVE_IR, 100, false, " %"},
 	{"learning rate", CURVE_RATE, 1, true, ""},
 	{"gap (sigma)", CURVE_SIGMA, 100, false, " %"},
 };

@@ -77,7 +77,7 @@ for key in ["late_ir", "late_ir_sgd", "late_ft", "late_ft_sgd", "recent", "alarm
 for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "late_ft_sgd", "le", "recent",
         "alarms", "blind", "lr", "iteration", "samples", "cost_per_iteration"]:
     same("--json and the page have one " + key, told[key], summary[key])
-for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"), ("adapts (LE)", "le"),
+for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"), ("accuracy", "le"),
         ("next (FT)", "ft"), ("late next (FT)", "late_ft"), ("of the last 1 000", "recent"), ("guess by last labels", "blind")]:
     same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
     same("show prints " + key, shown.get(label), "%.1f" % (100 * told[key]))
@@ -101,6 +101,6 @@ for one in page:
     line = next(line for line in table.splitlines() if line.startswith("  " + one["name"]))
     same("the demo prints what its page has of " + one["name"],
         re.findall(r"([0-9.]+) %", line) + [line.split()[-1]],
-        ["%.1f" % (100 * one["summary"][key]) for key in ["late_ir", "le", "late_ft"]] +
+        ["%.1f" % (100 * one["summary"][key]) for key in ["le", "late_ir", "late_ft"]] +
         ["%.2f" % one["summary"]["cost_per_iteration"]])
 sys.exit(tap.plan())

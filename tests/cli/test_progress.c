@@ -74,6 +74,18 @@ static void test_clock(void **state)
 #define TWO_FIELDS "  loss 0.412  accuracy 86.1 %"
 #define FIELDS     TWO_FIELDS "   812 images/s"
 
+/* What was done before the clock began does not count for the time that is left. */
+static void test_resumed(void **state)
+{
+	struct progress_state resumed = half;
+
+	resumed.before = half.done / 2;
+	resumed.fields[0][0] = '\0';
+	resumed.fields[1][0] = resumed.fields[2][0] = '\0';
+	assert_line(&resumed, (struct progress_style){.width = 65},
+		"first  ####################....................   50 %  0:40 left");
+}
+
 static void test_wide(void **state)
 {
 	assert_line(&half, (struct progress_style){.width = 200},
@@ -385,6 +397,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_resumed),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_never_too_wide),

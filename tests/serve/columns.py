@@ -72,7 +72,7 @@ def as_lines():
     code, said = run(["-", "--out", "lines-whole"], text)
     verdict(code == 0 and all("field %s: is new" % name in said for name in ("coupon", "city", "note")),
             "new fields are said", code, said)
-    verdict("right before the label" in said and float(said.split("right before the label")[1].split()[0]) > 75,
+    verdict("\n  accuracy" in said and float(said.split("\n  accuracy")[1].split()[0]) > 75,
             "and learned", said)
     columns = json.loads(file_of("lines-whole", "schema.json"))["columns"]
     verdict([(column["name"], column.get("late", False)) for column in columns]

@@ -59,7 +59,7 @@ def follows(page, service):
     page.open("http://127.0.0.1:%d/one/" % service.port)
     until(page, "document.querySelectorAll('.tile').length")
     tiles = page.run(TILES)
-    verdict({"requests/s", "samples/s", "median time", "99 % within", "queue", "right before the label", "of the last 1 000",
+    verdict({"requests/s", "samples/s", "median time", "99 % within", "queue", "accuracy before the label", "of the last 1 000",
              "drift alarms", "warnings"} <= set(tiles), "what is shown", tiles)
     links = page.run("[...document.querySelectorAll('#service-learners a')].map(a => [a.textContent, a.getAttribute('href')])")
     verdict(links == [["one", "/one/"], ["two", "/two/"]], "another learner is a click away", links)

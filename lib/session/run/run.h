@@ -65,6 +65,7 @@ struct run_progress {
 	int64_t resumed;                            /* the iteration it started from */
 	double rate, sigma, gamma[2];
 	int averages;
+	int64_t samples; /* scored so far */
 	double le, blind;
 	double recent;        /* NAN before the first label */
 	double mae, mae_last; /* of numbers, and of the last value; NAN for classes */

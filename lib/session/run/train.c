@@ -21,6 +21,7 @@ static void tell(const struct run *run)
 		.seconds = clock_now() - run->started,
 		.train_seconds = run->train_seconds,
 		.resumed = run->resumed,
+		.samples = run_scored(run),
 		.le = scores.le,
 		.blind = scores.blind,
 		.recent = scores.recent,
