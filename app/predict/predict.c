@@ -114,6 +114,11 @@ static void predict_piece(void *context, int task, int worker)
 		err->code = predict_singly(w, first, end - first, inputs, probabilities);
 }
 
+static float rank_of(const struct work *w, const float *probabilities, int32_t class)
+{
+	return predict_rank(&w->model, class, probabilities[class]);
+}
+
 /* The most probable classes, the first of equal ones first. */
 static void find_top(struct work *w, const float *probabilities)
 {
@@ -121,9 +126,10 @@ static void find_top(struct work *w, const float *probabilities)
 	int count = 0;
 
 	for (int c = 0; c < w->model.shape.classes; c++) {
+		const float rank = rank_of(w, probabilities, c);
 		int at = count < top ? count++ : top;
 
-		for (; at && probabilities[w->top[at - 1]] < probabilities[c]; at--)
+		for (; at && rank_of(w, probabilities, w->top[at - 1]) < rank; at--)
 			if (at < top)
 				w->top[at] = w->top[at - 1];
 		if (at < top)

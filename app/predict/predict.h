@@ -25,7 +25,7 @@ struct predict_told {
 	int64_t row;                /* from 1 */
 	int64_t time;               /* 0 if the data has none */
 	int32_t class;              /* the true class; -1: unknown, -2: not a class of the model */
-	int32_t predicted;          /* the most probable */
+	int32_t predicted;          /* the most probable, or by thresholds */
 	const float *probabilities; /* of all classes */
 	const struct predict_model *model; /* valid while predict runs */
 };
@@ -38,7 +38,13 @@ struct predict_config {
 	const char *out;    /* a file; NULL: standard output */
 	const char *format; /* csv, ndjson or npy; NULL: by the file's name, or csv */
 	enum predict_question question;
-	int top;            /* classes for each sample, most probable first */
+	int top; /* classes for each sample, most probable first */
+	/*
+	 * "NAME=SHARE" each: the class is predicted if and only if its probability is at least
+	 * this. Of several that are reached, the one that is exceeded by the largest factor.
+	 */
+	const char *const *thresholds;
+	int threshold_count;
 	bool probabilities; /* of all classes */
 	bool safe;          /* CSV: no cell is a formula (base/text.h) */
 	bool labels;        /* CSV: add the true class and the time */

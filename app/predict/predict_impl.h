@@ -22,6 +22,7 @@ struct predict_model {
 	struct schema *schema;   /* NULL: inputs are numbers, or images */
 	const char **names;      /* of classes; NULL if unnamed */
 	struct vocabulary known; /* names, or numbers if unnamed, by class */
+	float *thresholds;       /* by class, 0: none; NULL: no class has one */
 };
 
 /* Opens the model that answers, and logs what it is. Close it even after a failure. */
@@ -32,6 +33,9 @@ void predict_model_close(struct predict_model *model);
 /* Probabilities of all classes for n inputs. Thread-safe. */
 int predict_ask(const struct predict_model *model, const float *inputs, int n, float *probabilities,
 	struct err *err);
+
+/* What classes are sorted by: their probability, or higher or lower by a threshold. */
+float predict_rank(const struct predict_model *model, int class, float probability);
 
 /* The class of a name or number; -1: not a class of the model. */
 int32_t predict_class(const struct predict_model *model, const char *name);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words/decimal.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "predict/predict_impl.h"
@@ -118,6 +119,44 @@ static void say_who(const struct predict_model *model, const struct predict_conf
 			model->question == LEARNER_NOW ? "now (--for ever: by its net)" : "ever");
 }
 
+/* NAME=SHARE, of which a name may hold other equals signs. */
+static int read_threshold(struct predict_model *model, const char *words, struct err *err)
+{
+	const char *equals = strrchr(words, '=');
+	const size_t length = equals ? (size_t)(equals - words) : 0;
+	double share;
+	int64_t class;
+
+	if (!length || !decimal_number(equals + 1, strlen(equals + 1), &share) ||
+		!(share > 0 && share < 1))
+		return err_set(err, ERR_INPUT,
+			"--threshold %s: must be NAME=SHARE, like yes=0.2, with a share between 0 "
+			"and 1",
+			words);
+	class = vocabulary_find(&model->known, words, length);
+	if (class < 0)
+		return err_set(err, ERR_INPUT, "--threshold %s: the model has no class %.*s", words,
+			(int)length, words);
+	model->thresholds[class] = (float)share;
+	return 0;
+}
+
+static int read_thresholds(
+	struct predict_model *model, const struct predict_config *config, struct err *err)
+{
+	const size_t classes = (size_t)model->shape.classes;
+	int code = 0;
+
+	if (!config->threshold_count)
+		return 0;
+	model->thresholds = mem_new(classes, sizeof(*model->thresholds));
+	if (!model->thresholds)
+		return err_memory(err, "thresholds", classes * sizeof(*model->thresholds));
+	for (int i = 0; i < config->threshold_count && !code; i++)
+		code = read_threshold(model, config->thresholds[i], err);
+	return code;
+}
+
 int predict_model_open(
 	struct predict_model *model, const struct predict_config *config, struct err *err)
 {
@@ -137,6 +176,8 @@ int predict_model_open(
 			"%s: --for now: a weights file has the net alone, which answers ever; name "
 			"the folder of its run",
 			config->model);
+	if (!code)
+		code = read_thresholds(model, config, err);
 	if (!code && folder)
 		code = open_asked(model, config, err);
 	if (!code)
@@ -146,11 +187,22 @@ int predict_model_open(
 
 void predict_model_close(struct predict_model *model)
 {
+	mem_free(model->thresholds);
 	asked_close(model->asked);
 	retain_model_close(model->model);
 	schema_free(model->schema);
 	vocabulary_release(&model->known);
 	mem_free(model->names);
+}
+
+/* Reached ones stand before all others, missed ones behind. */
+float predict_rank(const struct predict_model *model, int class, float probability)
+{
+	const float threshold = model->thresholds ? model->thresholds[class] : 0;
+
+	if (threshold <= 0)
+		return probability;
+	return probability >= threshold ? 1 + probability / threshold : probability - 2;
 }
 
 int32_t predict_class(const struct predict_model *model, const char *name)

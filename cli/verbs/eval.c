@@ -11,7 +11,7 @@
 
 struct request {
 	struct predict_config config;
-	struct arg_list settings;
+	struct arg_list settings, thresholds;
 	const char *confusion, *question;
 	int ranges, worst;
 	double alerts;
@@ -104,6 +104,10 @@ int cmd_eval(int argc, char **argv)
 			.most = 10000},
 		{"worst", "N", "number of classes to list, the worst first",
 			.integer = &request.worst, .most = 1 << 20},
+		{"threshold", "NAME=SHARE",
+			"predict this class if its probability is at least SHARE, and only then; "
+			"may be repeated",
+			.list = &request.thresholds},
 		{"alerts", "SHARE",
 			"with two uneven classes: share of samples that may raise an alert, for "
 			"the recall of the rarer one; 0: that class's own share",
@@ -146,6 +150,8 @@ int cmd_eval(int argc, char **argv)
 	request.config.data = argv[2];
 	request.config.settings = request.settings.items;
 	request.config.settings_count = request.settings.count;
+	request.config.thresholds = request.thresholds.items;
+	request.config.threshold_count = request.thresholds.count;
 	if (!strcmp(request.config.part, "all"))
 		request.config.part = NULL;
 	return evaluate(&request);

@@ -29,7 +29,7 @@ static void say_result(const struct predict_result *result)
 
 int cmd_predict(int argc, char **argv)
 {
-	struct arg_list settings = {0};
+	struct arg_list settings = {0}, thresholds = {0};
 	struct predict_config config = {.top = 1};
 	const char *question = NULL;
 	bool quiet = false, bar;
@@ -44,6 +44,10 @@ int cmd_predict(int argc, char **argv)
 			"which question is answered: what is this now, by all that a run's folder "
 			"learned, or of all that ever was; now where MODEL can",
 			.text = &question},
+		{"threshold", "NAME=SHARE",
+			"predict this class if its probability is at least SHARE, and only then; "
+			"may be repeated",
+			.list = &thresholds},
 		{"probabilities", NULL, "the probability of every class",
 			.flag = &config.probabilities},
 		{"safe-csv", NULL, "no cell of the CSV is a formula to a spreadsheet",
@@ -79,6 +83,8 @@ int cmd_predict(int argc, char **argv)
 	config.data = argv[2];
 	config.settings = settings.items;
 	config.settings_count = settings.count;
+	config.thresholds = thresholds.items;
+	config.threshold_count = thresholds.count;
 	/* Answers that scroll by in a terminal leave no place for a bar. */
 	bar = !quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO));
 	code = predicting(&config, bar ? stderr : NULL, "predicting", quiet ? LOG_ERROR : LOG_NOTE,
