@@ -91,7 +91,7 @@ static int make(struct saved *made, const char *arch, int size, int classes, str
 		code = config_resolve(config, &options, err);
 	shape.options = options;
 	if (!code)
-		code = store_in_memory(&made->store, (size_t)(3 * size * size), err);
+		code = store_in_memory(&made->store, (size_t)(3 * size * size), 1, err);
 	if (!code)
 		code = learner_new(&made->learner, &shape, made->store, err);
 	options_free(options);

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	if (!inputs || !labels || step < 1 || steps < 1)
 		return 1;
 	rng_normals((struct rng){1, RNG_TEST}, 0, inputs, (size_t)step * floats);
-	if (journal_open(&journal, folder, floats, &err) == 0 && journal_added(journal) == 0) {
+	if (journal_open(&journal, folder, floats, 1, &err) == 0 && journal_added(journal) == 0) {
 		snprintf(data, sizeof(data), "%s/data.mdb", folder);
 		if (time_adding(journal, inputs, labels, floats, step, steps, &err) == 0 &&
 			stat(data, &facts) == 0)

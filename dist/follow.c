@@ -66,7 +66,7 @@ static int make(struct follower *f, const struct peers_told *told, struct err *e
 	store_free(f->store);
 	f->store = NULL;
 	if (!follow->store)
-		code = store_elsewhere(&f->store, f->floats, err);
+		code = store_elsewhere(&f->store, f->floats, target_width(follow->options), err);
 	if (code)
 		return code;
 	peers_open(&f->peers, f->ranks, !follow->store);
@@ -93,7 +93,7 @@ static int train(struct follower *f, const struct peers_told *told, struct err *
 
 static int reveal(struct follower *f, const struct peers_told *told, struct err *err)
 {
-	const size_t n = (size_t)told->n;
+	const size_t n = (size_t)told->n * (size_t)learner_width(f->learner);
 	int code = reserve((void **)&f->labels, &f->labels_room, n, sizeof(*f->labels), err);
 
 	if (code)

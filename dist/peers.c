@@ -100,7 +100,8 @@ static void send(struct peers *peers, struct learner *learner, const struct lear
 	if (call->ids)
 		ranks->type->share(ranks, 0, (void *)call->ids, n * sizeof(*call->ids));
 	if (call->labels)
-		ranks->type->share(ranks, 0, (void *)call->labels, n * sizeof(*call->labels));
+		ranks->type->share(ranks, 0, (void *)call->labels,
+			n * (size_t)learner_width(learner) * sizeof(*call->labels));
 	if (call->inputs)
 		ranks->type->share(ranks, 0, (void *)call->inputs,
 			n * (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width *
@@ -155,12 +156,12 @@ static int end(struct learner_peers *as, struct learner *learner, const struct l
 static int fetch_part(const struct learner_batch *batch, int first, int count, struct err *err)
 {
 	float *inputs = batch->inputs + (size_t)first * batch->floats;
+	union target *labels = batch->labels + (size_t)first * (size_t)batch->width;
 
 	if (!batch->iteration)
-		return store_fetch(batch->store, batch->ids + first, count, inputs,
-			batch->labels + first, err);
+		return store_fetch(batch->store, batch->ids + first, count, inputs, labels, err);
 	return store_draw(batch->store, batch->ids + first, count, batch->iteration, first, inputs,
-		batch->labels + first, err);
+		labels, err);
 }
 
 /* Each rank has the labels of its part. */
@@ -176,7 +177,8 @@ static void share_labels(struct ranks *ranks, const struct learner_batch *batch)
 		begins[r] = (size_t)first;
 	}
 	begins[ranks->count] = (size_t)batch->n;
-	ranks->type->gather(ranks, batch->labels, sizeof(*batch->labels), begins);
+	ranks->type->gather(
+		ranks, batch->labels, (size_t)batch->width * sizeof(*batch->labels), begins);
 }
 
 /* Inputs that rank 0 has go to the ranks that read them. */
@@ -211,8 +213,8 @@ static int fetch(struct learner_peers *as, const struct learner_batch *batch, st
 	if (code)
 		return code;
 	if (peers->lone) {
-		ranks->type->share(
-			ranks, 0, batch->labels, (size_t)batch->n * sizeof(*batch->labels));
+		ranks->type->share(ranks, 0, batch->labels,
+			(size_t)batch->n * (size_t)batch->width * sizeof(*batch->labels));
 		if (batch->all)
 			ranks->type->share(ranks, 0, batch->inputs,
 				(size_t)batch->n * batch->floats * sizeof(*batch->inputs));

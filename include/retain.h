@@ -184,7 +184,7 @@ struct retain_shape {
 	int channels, height, width;
 	int classes;     /* labels are 0 to classes - 1; 0 if they are numbers */
 	size_t floats;   /* channels * height * width */
-	int64_t numbers; /* 1: labels are numbers (model.target = number) */
+	int64_t numbers; /* how many numbers a label is (model.numbers); 0 if it is a class */
 	int64_t reserved[3];
 };
 
@@ -417,6 +417,9 @@ RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct reta
  * The same for a learner of numbers (model.target = number). The functions for classes are
  * RETAIN_ERR_STATE for it, and these are for a learner of classes. A label that is not finite
  * is RETAIN_ERR_INPUT. Before the first label all predictions are 0.
+ *
+ * `count` is that of `numbers` or of `labels`: for each input as many as shape.numbers, one
+ * after the other.
  */
 RETAIN_API int retain_learner_predict_numbers(struct retain_learner *learner,
 	enum retain_question question, const float *inputs, size_t input_floats,

@@ -66,11 +66,31 @@ void answers_add(struct jwriter *line, struct answers_class prediction, double p
 		add_top(line, top);
 }
 
-void answers_add_number(struct jwriter *line, const float answer[NUMBER_OUTPUTS])
+/* One number, a list of them, or an object if they have names. */
+static void add_values(struct jwriter *line, const char *key, const float *values, int stride,
+	int width, const char *names)
 {
-	jwriter_float(line, "prediction", answer[NUMBER_VALUE]);
-	jwriter_float(line, "low", answer[NUMBER_LOW]);
-	jwriter_float(line, "high", answer[NUMBER_HIGH]);
+	char name[NUMBER_NAME];
+	const bool named = width > 1 && *number_name(names, 0, name);
+
+	if (width == 1) {
+		jwriter_float(line, key, *values);
+		return;
+	}
+	(named ? jwriter_table : jwriter_list)(line, key);
+	for (int k = 0; k < width; k++)
+		jwriter_float(line, named ? number_name(names, k, name) : NULL,
+			values[(ptrdiff_t)k * stride]);
+	jwriter_end(line);
+}
+
+void answers_add_numbers(struct jwriter *line, const float *answer, int width, const char *names)
+{
+	static const char *const keys[NUMBER_OUTPUTS] = {
+		[NUMBER_VALUE] = "prediction", [NUMBER_LOW] = "low", [NUMBER_HIGH] = "high"};
+
+	for (int k = 0; k < NUMBER_OUTPUTS; k++)
+		add_values(line, keys[k], answer + k, NUMBER_OUTPUTS, width, names);
 }
 
 static const char *name_of(const void *names, int32_t label)
@@ -80,7 +100,7 @@ static const char *name_of(const void *names, int32_t label)
 
 static void say_class(struct jwriter *line, const struct answer *answer)
 {
-	const int32_t label = answer->label.class;
+	const int32_t label = answer->label->class;
 	const struct answers_class class = {label, name_of(answer->names, label)};
 	const struct answers_top top = {
 		answer->logits, answer->classes, answer->top, name_of, answer->names};
@@ -90,10 +110,7 @@ static void say_class(struct jwriter *line, const struct answer *answer)
 
 static void say_number(struct jwriter *line, const struct answer *answer)
 {
-	answers_add_number(
-		line, (const float[NUMBER_OUTPUTS]){[NUMBER_VALUE] = answer->label.number,
-			      [NUMBER_LOW] = answer->low,
-			      [NUMBER_HIGH] = answer->high});
+	answers_add_numbers(line, target_numbers(answer->label), answer->width, answer->numbers);
 }
 
 static void say_prediction(struct jwriter *line, const struct answer *answer)
@@ -104,11 +121,12 @@ static void say_prediction(struct jwriter *line, const struct answer *answer)
 
 static void say_sample(struct jwriter *line, const struct answer *answer)
 {
-	const int32_t label = answer->label.class;
+	const int32_t label = answer->label->class;
 
 	jwriter_raw(line, "id", answer->id);
 	if (answer->target == TARGET_NUMBER)
-		jwriter_float(line, "label", answer->label.number);
+		add_values(line, "label", target_numbers(answer->label), 1, answer->width,
+			answer->numbers);
 	else
 		add_class(line, "label",
 			(struct answers_class){label, name_of(answer->names, label)});

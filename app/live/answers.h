@@ -6,6 +6,7 @@
  *	{"id": 18, "prediction": "yes", "probability": 0.5} classes have names, if labels are names
  *	{"line": 92, "error": "line 92: has no id"}         the line was rejected entirely
  *	{"id": 20, "prediction": 812.4, "low": 640, "high": 990.5}  labels are numbers
+ *	{"id": 21, "prediction": [812.4, 3], "low": [640, 1], "high": [990.5, 4]}  several at once
  *	{"id": 19, "prediction": 3, "probability": 0.75, "top": [{"prediction": 3, "probability": 0.75}, …]}
  *
  * Answers are buffered, and sent once what they promise is durable.
@@ -55,8 +56,11 @@ struct answers_top {
 void answers_add(struct jwriter *line, struct answers_class prediction, double probability,
 	const struct answers_top *top);
 
-/* Writes those of a number; NaNs become null. */
-void answers_add_number(struct jwriter *line, const float answer[NUMBER_OUTPUTS]);
+/*
+ * Writes those of numbers, NUMBER_OUTPUTS for each; NaNs become null. Several are lists or, with
+ * names (target/target.h), objects.
+ */
+void answers_add_numbers(struct jwriter *line, const float *answer, int width, const char *names);
 
 /* Sends everything, waiting for the reader if necessary. */
 int answers_send(struct answers *answers, struct err *err);

@@ -64,8 +64,8 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 
 int live_line_value(struct event *line, double label, const char *where, struct err *err)
 {
-	line->label.number = (float)label;
-	return isfinite(line->label.number)
+	line->label->number = (float)label;
+	return isfinite(line->label->number)
 		       ? 0
 		       : err_set(err, ERR_INPUT, "%s: label: is not a finite number of 32 bits",
 				 where);
@@ -96,7 +96,7 @@ int live_line_label(struct event *line, int64_t label, const struct live_line_sh
 		return err_set(err, ERR_INPUT, "%s: label: %" PRId64 " is not from 0 to %d, %s",
 			where, label, shape->classes - 1,
 			shape->grows ? "what model.classes_most allows" : "the classes there are");
-	line->label.class = (int32_t)label;
+	line->label->class = (int32_t)label;
 	return 0;
 }
 

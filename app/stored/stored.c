@@ -19,6 +19,7 @@
 static int meet_part(
 	struct stored *s, int64_t first, int at, int n, const float **inputs, struct err *err)
 {
+	const size_t width = (size_t)learner_width(s->run->learner);
 	int64_t *ids = s->ids + at;
 	int code;
 
@@ -29,13 +30,14 @@ static int meet_part(
 	if (!code)
 		code = learner_predict(s->run->learner, LEARNER_NEXT, NULL, n, s->logits, err);
 	if (!code)
-		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
+		code = source_labels(
+			s->source, SOURCE_STREAM, ids, n, s->labels + (size_t)at * width, err);
 	if (!code)
 		for (int i = 0; i < n; i++)
 			learner_target(s->run->learner)
 				->guess(s->logits + (size_t)i * (size_t)s->run->classes,
-					learner_classes(s->run->learner),
-					s->guesses + (size_t)(at + i) * TARGET_GUESS);
+					learner_classes(s->run->learner), (int)width,
+					s->guesses + (size_t)(at + i) * target_guess((int)width));
 	return code;
 }
 
@@ -80,8 +82,9 @@ static int meet(struct stored *s, int64_t first, int n, const float **inputs, st
 
 		code = meet_part(s, first, at, part, inputs, err);
 		if (!code && *inputs && n > STORED_BATCH)
-			source_store_keep(
-				s->run->store, s->ids + at, *inputs, s->labels + at, part);
+			source_store_keep(s->run->store, s->ids + at, *inputs,
+				s->labels + (size_t)at * (size_t)learner_width(s->run->learner),
+				part);
 	}
 	if (n > STORED_BATCH)
 		*inputs = NULL;

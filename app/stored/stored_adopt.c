@@ -109,7 +109,8 @@ static int open_journal(struct run *run, struct err *err)
 			: err_memory(err, "a path", strlen(run->config.folder));
 
 	if (!code)
-		code = store_in_journal(&run->store, path, run->floats, err);
+		code = store_in_journal(
+			&run->store, path, run->floats, target_width(run->config.options), err);
 	if (!code)
 		code = run_note_target(run, err);
 	mem_free(path);

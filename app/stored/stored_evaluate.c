@@ -20,17 +20,25 @@ int stored_bin(const struct stored *s, int64_t id)
 }
 
 /* How much of the variance of evaluation labels a prediction explains, sample by sample. */
-static double worth_of(const struct stored *s, float value, float label)
+static double worth_of(const struct stored *s, const float *answer, const union target *label)
 {
-	const double wrong = (double)value - (double)label;
+	const int width = learner_width(s->run->learner);
+	double sum = 0;
 
-	return number_share(wrong * wrong, s->variance, MATRIX_WORST);
+	for (int k = 0; k < width; k++) {
+		const double value = (double)answer[k * NUMBER_OUTPUTS + NUMBER_VALUE];
+		const double wrong = value - (double)label[k].number;
+
+		sum += number_share(wrong * wrong, s->variance[k], MATRIX_WORST);
+	}
+	return sum / width;
 }
 
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
 	const int code = learner_predict(s->run->learner, model, NULL, n, s->logits, err);
+	const size_t width = (size_t)learner_width(s->run->learner);
 	int32_t predicted[STORED_BATCH], rank[STORED_BATCH];
 
 	if (code)
@@ -38,8 +46,8 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	if (learner_target(s->run->learner) == &target_number) {
 		for (int i = 0; i < n; i++)
 			matrix_worth(matrix, place, stored_bin(s, first + i),
-				worth_of(s, s->logits[(size_t)i * NUMBER_OUTPUTS + NUMBER_VALUE],
-					s->labels[i].number));
+				worth_of(s, s->logits + (size_t)i * (size_t)s->run->classes,
+					s->labels + (size_t)i * width));
 		return 0;
 	}
 	rank_labels(s->logits, s->run->classes, target_classes(s->labels), n, predicted, rank);

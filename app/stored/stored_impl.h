@@ -32,10 +32,10 @@ struct stored {
 	/* Scratch for STORED_BATCH samples, and for the labels of a time step. */
 	float *logits;
 	int64_t *ids;
-	union target *labels, *guesses; /* guesses: TARGET_GUESS for each label */
+	union target *labels, *guesses; /* guesses: target_guess for each label */
 	int64_t *users;                 /* of a time step; NULL: unknown */
 	struct album album;
-	double variance; /* of evaluation labels that are numbers */
+	double variance[TARGET_WIDTH]; /* of evaluation labels that are numbers */
 };
 
 /* Planned iterations of a time step; the supervised form's parts are all equal. */

@@ -333,20 +333,23 @@ static int open_source(struct stored *s, const struct options *o, struct err *er
 static int measure_labels(struct stored *s, struct err *err)
 {
 	const int64_t evals = source_info(s->source)->evals;
+	const int width = learner_width(s->run->learner);
 	struct scaling *scaling = NULL;
-	int code = scaling_new(&scaling, 1, err);
+	int code = scaling_new(&scaling, (size_t)width, err);
 
 	for (int64_t id = 0; id < evals && !code; id++) {
-		union target label;
+		union target label[TARGET_WIDTH];
 
-		code = source_labels(s->source, SOURCE_EVAL, &id, 1, &label, err);
+		code = source_labels(s->source, SOURCE_EVAL, &id, 1, label, err);
 		if (!code)
-			scaling_see(scaling, &label.number, 1);
+			scaling_see(scaling, target_numbers(label), 1);
+	}
+	for (int k = 0; k < width && !code; k++) {
+		const double factor = (double)scaling_scale(scaling)->factor[k];
+
+		s->variance[k] = factor > 0 ? 1 / (factor * factor) : 0;
 	}
 	if (!code) {
-		const double factor = (double)*scaling_scale(scaling)->factor;
-
-		s->variance = factor > 0 ? 1 / (factor * factor) : 0;
 		matrix_take_worths(s->matrix);
 		if (s->now)
 			matrix_take_worths(s->now);
@@ -359,6 +362,7 @@ static int make_buffers(struct stored *s, struct err *err)
 {
 	const struct source_info *info = source_info(s->source);
 	const int64_t step = largest_step(s);
+	const int width = learner_width(s->run->learner);
 	const size_t all = (size_t)(step > STORED_BATCH ? step : STORED_BATCH);
 
 	if (step > INT_MAX)
@@ -366,8 +370,8 @@ static int make_buffers(struct stored *s, struct err *err)
 			err, ERR_INPUT, "a time step of %" PRId64 " samples is too large", step);
 	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run->classes, sizeof(*s->logits));
 	s->ids = mem_new(all, sizeof(*s->ids));
-	s->labels = mem_new(all, sizeof(*s->labels));
-	s->guesses = mem_new(TARGET_GUESS * all, sizeof(*s->guesses));
+	s->labels = mem_new(all * (size_t)width, sizeof(*s->labels));
+	s->guesses = mem_new(all * target_guess(width), sizeof(*s->guesses));
 	s->users = info->users ? mem_new(all, sizeof(*s->users)) : NULL;
 	if (!s->logits || !s->ids || !s->labels || !s->guesses || (info->users && !s->users))
 		return err_memory(err, "a run's batch",

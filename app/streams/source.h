@@ -33,6 +33,7 @@ enum source_part { SOURCE_STREAM, SOURCE_EVAL };
 struct source_info {
 	int classes;
 	enum target_kind target;     /* of labels; classes are then the different numbers */
+	int target_width;            /* cells of a label; 0: 1 */
 	int channels, height, width; /* vectors of d numbers are d, 1, 1 */
 	int64_t samples, evals;
 	int64_t steps; /* time steps; computed by source_open if all have per_step samples */

@@ -3,7 +3,8 @@
  * block comes zeroed, and the system commits pages only where rows are written, so a large cache
  * costs nothing before it is used.
  *
- * A row holds its label plus one; 0 means empty, so no second lookup is needed. Rows are filled
+ * A row holds the complement of its label's first cell; 0 means empty, so no second lookup is
+ * needed. Rows are filled
  * when samples are added or, after a resume, when they are first fetched.
  */
 #include "streams/source_store.h"
@@ -36,21 +37,31 @@ static char *row_at(const struct source_store *s, int64_t id)
 
 static bool row_filled(const struct source_store *s, int64_t id)
 {
-	return id < s->capacity && store_row_label(&s->store, row_at(s, id)).class != 0;
+	return id < s->capacity && store_row_first(&s->store, row_at(s, id)).class != 0;
 }
 
-static void row_keep(struct source_store *s, int64_t id, const float *input, union target label)
+static void turn_first(const struct source_store *s, int64_t id)
+{
+	const union target first = {.class = ~store_row_first(&s->store, row_at(s, id)).class};
+
+	memcpy(row_at(s, id) + s->store.floats * sizeof(float), &first, sizeof(first));
+}
+
+static void row_keep(
+	struct source_store *s, int64_t id, const float *input, const union target *label)
 {
 	if (id >= s->capacity)
 		return;
-	store_row_put(&s->store, row_at(s, id), input, (union target){.class = ~label.class});
+	store_row_put(&s->store, row_at(s, id), input, label);
+	turn_first(s, id);
 }
 
 void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
 	const union target *labels, int n)
 {
 	for (int i = 0; i < n; i++)
-		row_keep(mine(store), ids[i], inputs + (size_t)i * store->floats, labels[i]);
+		row_keep(mine(store), ids[i], inputs + (size_t)i * store->floats,
+			labels + (size_t)i * (size_t)store->width);
 }
 
 static int source_store_add(struct store *store, const float *inputs, const union target *labels,
@@ -64,7 +75,8 @@ static int source_store_add(struct store *store, const float *inputs, const unio
 			"sample %lld cannot be added: its source has only %lld",
 			(long long)(store->count + n - 1), (long long)samples);
 	for (int i = 0; inputs && i < n; i++)
-		row_keep(s, store->count + i, inputs + (size_t)i * store->floats, labels[i]);
+		row_keep(s, store->count + i, inputs + (size_t)i * store->floats,
+			labels + (size_t)i * (size_t)store->width);
 	return 0;
 }
 
@@ -77,7 +89,8 @@ static int rows_make(struct source_store *s, const int64_t *ids, int n, float *i
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, labels, err);
 	for (int i = 0; i < n && !code; i++)
-		row_keep(s, ids[i], inputs + (size_t)i * s->store.floats, labels[i]);
+		row_keep(s, ids[i], inputs + (size_t)i * s->store.floats,
+			labels + (size_t)i * (size_t)s->store.width);
 	return code;
 }
 
@@ -92,18 +105,17 @@ static int source_store_fetch(struct store *store, const int64_t *ids, int n, fl
 			store_row_prefetch(store, row_at(s, ids[i]));
 	for (int i = 0; i < n && !code; i = next) {
 		float *input = inputs + (size_t)i * store->floats;
+		union target *label = labels + (size_t)i * (size_t)store->width;
 
 		next = i + 1;
 		if (row_filled(s, ids[i])) {
-			const char *row = row_at(s, ids[i]);
-
-			memcpy(input, row, store->floats * sizeof(float));
-			labels[i].class = ~store_row_label(store, row).class;
+			store_row_get(store, row_at(s, ids[i]), input, label);
+			label->class = ~label->class;
 			continue;
 		}
 		while (next < n && !row_filled(s, ids[next]))
 			next++;
-		code = rows_make(s, ids + i, next - i, input, labels + i, err);
+		code = rows_make(s, ids + i, next - i, input, label, err);
 	}
 	return code;
 }
@@ -168,6 +180,7 @@ int source_store_new(struct store **store, struct source *source, size_t cache, 
 		return err_memory(err, "a store", sizeof(*made));
 	made->store.type = &source_type;
 	made->store.floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
+	made->store.width = info->target_width ? info->target_width : 1;
 	made->source = source;
 	row = store_row(&made->store);
 	rows = cache / row;

@@ -119,7 +119,7 @@ static int predict_mixed(
 }
 
 static int answer(struct retain_learner *learner, enum retain_question question,
-	const struct serving_call *call, struct err *err)
+	struct serving_call *call, struct err *err)
 {
 	const struct answers_wish wish = {
 		.question = question == RETAIN_NOW ? ANSWERS_NOW : ANSWERS_EVER};
@@ -133,7 +133,9 @@ static int answer(struct retain_learner *learner, enum retain_question question,
 	if (code)
 		return code;
 	limits = api_learner_limits(learner);
-	code = serving_check(call, &limits, err);
+	code = serving_count(call, &limits, err);
+	if (!code)
+		code = serving_check(call, &limits, err);
 	if (code)
 		return code;
 	if (!limits.shape.floats) {
@@ -154,7 +156,7 @@ int retain_learner_predict(struct retain_learner *learner, const float *inputs, 
 	struct retain_prediction *predictions, size_t count, float *probabilities,
 	size_t probability_floats, struct retain_err *err)
 {
-	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
+	struct serving_call call = {__func__, inputs, input_floats, predictions, count,
 		probabilities, probability_floats};
 	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions));
 
@@ -165,7 +167,7 @@ int retain_learner_predict_numbers(struct retain_learner *learner, enum retain_q
 	const float *inputs, size_t input_floats, struct retain_number *numbers, size_t count,
 	struct retain_err *err)
 {
-	const struct serving_call call = {.function = __func__,
+	struct serving_call call = {.function = __func__,
 		.inputs = inputs,
 		.input_floats = input_floats,
 		.count = count,
@@ -179,7 +181,7 @@ int retain_learner_predict_for(struct retain_learner *learner, enum retain_quest
 	const float *inputs, size_t input_floats, struct retain_prediction *predictions,
 	size_t count, float *probabilities, size_t probability_floats, struct retain_err *err)
 {
-	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
+	struct serving_call call = {__func__, inputs, input_floats, predictions, count,
 		probabilities, probability_floats};
 	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions));
 
@@ -192,14 +194,15 @@ static void guess(const struct retain_learner *learner, const struct serving_cal
 	const struct copy *version = learner->session->keeper.serving;
 	const int classes = version ? copy_net(version)->classes : learner->run->classes;
 	const int known = version ? copy_known(version) : learner_classes(learner->run->learner);
+	const int width = learner_width(learner->run->learner);
 
 	for (size_t i = 0; i < call->count; i++) {
-		union target *best = step->guesses + i * TARGET_GUESS;
+		union target *best = step->guesses + i * target_guess(width);
 
 		learner_target(learner->run->learner)
-			->guess(logits + i * (size_t)classes, known, best);
+			->guess(logits + i * (size_t)classes, known, width, best);
 		if (late)
-			target_mark_late(best);
+			target_mark_late(best, width);
 	}
 	serving_say(call, classes, known, logits);
 }
@@ -239,7 +242,7 @@ static int is_late(const struct retain_learner *learner, const struct waiting_st
 	const struct waiting *waiting = &learner->waiting;
 	const size_t floats = learner->run->floats;
 	const float *last = step->inputs + (size_t)(step->count - 1) * floats;
-	union target guesses[TARGET_GUESS];
+	union target guesses[TARGET_GUESS_MOST];
 	float *input;
 	int code;
 
@@ -250,7 +253,7 @@ static int is_late(const struct retain_learner *learner, const struct waiting_st
 	code = input ? journal_newest(journal, input, guesses, err)
 		     : err_memory(err, "an input", floats * sizeof(*input));
 	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 ||
-		target_late(guesses, 1);
+		target_late(guesses, learner_width(learner->run->learner), 1);
 	mem_free(input);
 	return code;
 }
@@ -290,8 +293,8 @@ static int observe(struct retain_learner *learner, const struct serving_call *ca
 	struct retain_ticket *ticket, struct err *err)
 {
 	struct waiting_step *step = NULL;
-	int code = waiting_step_new(
-		&step, call->inputs, call->input_floats / call->count, (int)call->count, err);
+	int code = waiting_step_new(&step, call->inputs, call->input_floats / call->count,
+		target_width(learner->options), (int)call->count, err);
 
 	if (code)
 		return code;
@@ -306,7 +309,7 @@ static int observe(struct retain_learner *learner, const struct serving_call *ca
 }
 
 /* A call with checked pointers. */
-static int observe_checked(struct retain_learner *learner, const struct serving_call *call,
+static int observe_checked(struct retain_learner *learner, struct serving_call *call,
 	struct retain_ticket *ticket, struct err *err)
 {
 	struct serving_limits limits;
@@ -315,7 +318,9 @@ static int observe_checked(struct retain_learner *learner, const struct serving_
 	if (code)
 		return code;
 	limits = api_learner_limits(learner);
-	code = serving_check(call, &limits, err);
+	code = serving_count(call, &limits, err);
+	if (!code)
+		code = serving_check(call, &limits, err);
 	return code ? code : observe(learner, call, ticket, err);
 }
 
@@ -323,7 +328,7 @@ int retain_learner_observe(struct retain_learner *learner, const float *inputs, 
 	struct retain_prediction *predictions, size_t count, struct retain_ticket *ticket,
 	struct retain_err *err)
 {
-	const struct serving_call call = {
+	struct serving_call call = {
 		__func__, inputs, input_floats, predictions, count, NULL, 0, NULL};
 	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions), ARG(ticket));
 
@@ -334,7 +339,7 @@ int retain_learner_observe_numbers(struct retain_learner *learner, const float *
 	size_t input_floats, struct retain_number *numbers, size_t count,
 	struct retain_ticket *ticket, struct retain_err *err)
 {
-	const struct serving_call call = {.function = __func__,
+	struct serving_call call = {.function = __func__,
 		.inputs = inputs,
 		.input_floats = input_floats,
 		.count = count,
@@ -395,17 +400,19 @@ static int end_step(struct retain_learner *learner, uint64_t ticket, struct wait
 static int reveal(struct retain_learner *learner, uint64_t ticket, const union target *labels,
 	size_t count, struct err *err)
 {
+	const int width = target_width(learner->options);
 	struct waiting_step *former;
 	struct waiting_step *step = find_step(learner, ticket, &former, err);
 	int code;
 
 	if (!step)
 		return ERR_INPUT;
-	if (count != (size_t)step->count)
+	if (count != (size_t)step->count * (size_t)width)
 		code = err_set(err, ERR_INPUT,
 			"retain_learner_reveal: count = %zu: ticket %" PRIu64
-			" stands for %d inputs",
-			count, ticket, step->count);
+			" stands for %d inputs%s",
+			count, ticket, step->count,
+			width > 1 ? ", each with a label of several numbers" : "");
 	else
 		code = end_step(learner, ticket, step, labels, err);
 	if (!code && !former)

@@ -76,7 +76,9 @@ void api_learner_reshape(struct retain_learner *learner)
 		limits.missing = limits.grows = true; /* a learner will say */
 	}
 	limits.shape.numbers =
-		target_kind(options_text(learner->options, "model.target")) == TARGET_NUMBER;
+		target_kind(options_text(learner->options, "model.target")) == TARGET_NUMBER
+			? target_width(learner->options)
+			: 0;
 	if (limits.shape.numbers)
 		limits.shape.classes = 0;
 	pthread_mutex_lock(&learner->lock);

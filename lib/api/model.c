@@ -51,7 +51,8 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		return code;
 	weights_drop(made->weights);
 	made->shape = serving_shape(net_spec(made->weights->net));
-	made->shape.numbers = made->weights->target == TARGET_NUMBER;
+	made->shape.numbers =
+		made->weights->target == TARGET_NUMBER ? made->weights->number_scales.width : 0;
 	if (made->shape.numbers)
 		made->shape.classes = 0;
 	return schema_of_weights(
@@ -133,12 +134,14 @@ int retain_model_encode(const struct retain_model *model, const char *row, size_
 }
 
 /* A call with checked pointers. */
-static int predict_checked(
-	struct retain_model *model, const struct serving_call *call, struct err *err)
+static int predict_checked(struct retain_model *model, struct serving_call *call, struct err *err)
 {
-	const int code = serving_check(call,
-		&(struct serving_limits){.shape = model->shape, .missing = model->weights->scale},
-		err);
+	const struct serving_limits limits = {
+		.shape = model->shape, .missing = model->weights->scale};
+	int code = serving_count(call, &limits, err);
+
+	if (!code)
+		code = serving_check(call, &limits, err);
 
 	return code ? code : serving_predict(model->serving, (struct answers_wish){0}, call, err);
 }
@@ -147,7 +150,7 @@ int retain_model_predict(struct retain_model *model, const float *inputs, size_t
 	struct retain_prediction *predictions, size_t count, float *probabilities,
 	size_t probability_floats, struct retain_err *err)
 {
-	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
+	struct serving_call call = {__func__, inputs, input_floats, predictions, count,
 		probabilities, probability_floats, NULL};
 	const int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
 
@@ -157,7 +160,7 @@ int retain_model_predict(struct retain_model *model, const float *inputs, size_t
 int retain_model_predict_numbers(struct retain_model *model, const float *inputs,
 	size_t input_floats, struct retain_number *numbers, size_t count, struct retain_err *err)
 {
-	const struct serving_call call = {.function = __func__,
+	struct serving_call call = {.function = __func__,
 		.inputs = inputs,
 		.input_floats = input_floats,
 		.count = count,

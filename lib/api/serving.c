@@ -48,8 +48,7 @@ static bool fits(const struct serving_call *call, const struct serving_limits *l
 	       floats >= (limits->least ? limits->least : most);
 }
 
-static int check_lengths(
-	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
+int serving_count(struct serving_call *call, const struct serving_limits *limits, struct err *err)
 {
 	const struct retain_shape *shape = &limits->shape;
 
@@ -58,6 +57,22 @@ static int check_lengths(
 			call->function, shape->numbers ? "numbers" : "classes",
 			shape->numbers ? "of the same name that ends in _numbers"
 				       : "whose name does not end in _numbers");
+	if (!call->numbers)
+		return 0;
+	if (call->count % (size_t)shape->numbers)
+		return err_set(err, ERR_INPUT,
+			"%s: count = %zu: must be a multiple of %d, the numbers of a label",
+			call->function, call->count, (int)shape->numbers);
+	call->width = (int)shape->numbers;
+	call->count /= (size_t)shape->numbers;
+	return 0;
+}
+
+static int check_lengths(
+	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
+{
+	const struct retain_shape *shape = &limits->shape;
+
 	if (call->count < 1 || call->count > INT_MAX)
 		return err_set(err, ERR_INPUT, "%s: count = %zu: must be 1 to %d", call->function,
 			call->count, INT_MAX);
@@ -111,10 +126,11 @@ static struct retain_number number_at(const float *answer)
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits)
 {
 	const size_t width = call->probability_floats / call->count;
+	const size_t numbers = call->numbers ? (size_t)call->width : 0;
 
-	for (size_t i = 0; i < call->count && call->numbers; i++)
+	for (size_t i = 0; i < call->count * numbers; i++)
 		call->numbers[i] =
-			known ? number_at(logits + i * (size_t)classes) : (struct retain_number){0};
+			known ? number_at(logits + i * NUMBER_OUTPUTS) : (struct retain_number){0};
 	for (size_t i = 0; i < call->count && !call->numbers; i++)
 		say(logits + i * (size_t)classes, known, &call->predictions[i],
 			width ? call->probabilities + i * width : NULL, (int)width);
@@ -161,7 +177,8 @@ static int predict_chunks(struct copy *copy, struct answers_wish wish,
 		const size_t n = call->count - at < CHUNK ? call->count - at : CHUNK;
 		const struct serving_call chunk = {
 			.predictions = call->numbers ? NULL : call->predictions + at,
-			.numbers = call->numbers ? call->numbers + at : NULL,
+			.numbers = call->numbers ? call->numbers + at * (size_t)call->width : NULL,
+			.width = call->width,
 			.count = n,
 			.probabilities = width ? call->probabilities + at * width : NULL,
 			.probability_floats = n * width};

@@ -17,10 +17,11 @@ struct serving_call {
 	const float *inputs;
 	size_t input_floats;
 	struct retain_prediction *predictions;
-	size_t count;
+	size_t count; /* of inputs; of a call for numbers, before serving_check, of numbers */
 	float *probabilities; /* NULL: not wanted */
 	size_t probability_floats;
 	struct retain_number *numbers; /* in place of predictions and probabilities; else NULL */
+	int width;                     /* of those, for each input; by serving_count */
 };
 
 struct retain_shape serving_shape(const struct net_spec *spec);
@@ -33,7 +34,12 @@ struct serving_limits {
 	bool grows; /* classes may grow: any number of probabilities may be requested */
 };
 
-/* Checks lengths, and that numbers are finite unless missing values are allowed. */
+/*
+ * Makes the count that of inputs; refuses one that is not as many times shape.numbers. Call it once,
+ * before serving_check, which checks lengths, and that numbers are finite unless missing values are
+ * allowed.
+ */
+int serving_count(struct serving_call *call, const struct serving_limits *limits, struct err *err);
 int serving_check(
 	const struct serving_call *call, const struct serving_limits *limits, struct err *err);
 

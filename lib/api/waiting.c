@@ -36,7 +36,8 @@ int waiting_begin(
 	return code;
 }
 
-static int step_room(struct waiting_step **step, size_t floats, int count, struct err *err)
+static int step_room(
+	struct waiting_step **step, size_t floats, int width, int count, struct err *err)
 {
 	const size_t n = (size_t)count, size = n * floats;
 	struct waiting_step *made = mem_new(1, sizeof(*made));
@@ -46,7 +47,8 @@ static int step_room(struct waiting_step **step, size_t floats, int count, struc
 		made->count = count;
 		made->floats = floats;
 		made->inputs = mem_new(size, sizeof(*made->inputs));
-		made->guesses = mem_new(n * TARGET_GUESS, sizeof(*made->guesses));
+		made->width = width;
+		made->guesses = mem_new(n * target_guess(width), sizeof(*made->guesses));
 	}
 	if (made && made->inputs && made->guesses)
 		return 0;
@@ -55,10 +57,10 @@ static int step_room(struct waiting_step **step, size_t floats, int count, struc
 	return err_memory(err, "a time step", size * sizeof(float));
 }
 
-int waiting_step_new(
-	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err)
+int waiting_step_new(struct waiting_step **step, const float *inputs, size_t floats, int width,
+	int count, struct err *err)
 {
-	const int code = step_room(step, floats, count, err);
+	const int code = step_room(step, floats, width, count, err);
 
 	if (!code)
 		memcpy((*step)->inputs, inputs, (size_t)count * floats * sizeof(*inputs));
@@ -237,14 +239,14 @@ int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t t
 	*step = NULL;
 	if (code || !count)
 		return code;
-	code = step_room(step, floats, count, err);
+	code = step_room(step, floats, journal_width(journal), count, err);
 	for (int i = 0; i < count && !code; i++) {
 		char key[KEY];
 		bool found;
 
 		key_of(key, ticket, i);
 		code = journal_look(journal, key, (*step)->inputs + (size_t)i * floats,
-			(*step)->guesses + (ptrdiff_t)i * TARGET_GUESS, &found, err);
+			(*step)->guesses + (size_t)i * target_guess((*step)->width), &found, err);
 	}
 	if (code) {
 		waiting_step_free(*step);

@@ -16,7 +16,8 @@ struct waiting_step {
 	int count;
 	size_t floats;         /* of an input */
 	float *inputs;         /* a copy */
-	union target *guesses; /* TARGET_GUESS for each input, to be filled in */
+	int width;             /* of a target */
+	union target *guesses; /* target_guess(width) for each input, to be filled in */
 };
 
 struct waiting {
@@ -36,9 +37,9 @@ int waiting_begin(
 	struct waiting *waiting, const char *folder, struct journal *journal, struct err *err);
 void waiting_release(struct waiting *waiting);
 
-/* A step of `count` inputs of `floats` numbers each. */
-int waiting_step_new(
-	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err);
+/* A step of `count` inputs of `floats` numbers each, with targets of `width` cells. */
+int waiting_step_new(struct waiting_step **step, const float *inputs, size_t floats, int width,
+	int count, struct err *err);
 /* Gives its inputs more numbers, NAN. */
 int waiting_step_widen(struct waiting_step *step, size_t floats, struct err *err);
 void waiting_step_free(struct waiting_step *step);

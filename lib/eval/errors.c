@@ -19,22 +19,38 @@ struct tally {
 	double mean, width, outside;
 };
 
-struct errors {
-	int64_t seen, count; /* labels, and those that were scored: not of the first step */
-	double first;        /* label, */
-	double last, sum;    /* the latest and the sum of all, less the first */
-	double usual;        /* running mean of absolute errors */
+/* Of one number. */
+struct each {
+	double first;     /* label, */
+	double last, sum; /* the latest and the sum of all, less the first */
+	double usual;     /* running mean of absolute errors */
 	struct tally all;
 	float ring[ERRORS_RECENT][FIELDS];
+};
+
+struct errors {
+	int64_t seen, count; /* labels, and those that were scored: not of the first step */
+	int width;
+	struct each each[];
 };
 
 /* An error is unusual beyond this many usual ones; the latter follow within so many samples. */
 static const double UNUSUAL = 2, USUAL_SPAN = 2000;
 
-int errors_new(struct errors **errors, struct err *err)
+int errors_new(struct errors **errors, int width, struct err *err)
 {
-	*errors = mem_new(1, sizeof(**errors));
-	return *errors ? 0 : err_memory(err, "errors of predictions", sizeof(**errors));
+	const size_t size = sizeof(**errors) + (size_t)width * sizeof(struct each);
+
+	*errors = mem_new(1, size);
+	if (!*errors)
+		return err_memory(err, "errors of predictions", size);
+	(*errors)->width = width;
+	return 0;
+}
+
+int errors_width(const struct errors *errors)
+{
+	return errors->width;
 }
 
 void errors_free(struct errors *errors)
@@ -59,13 +75,12 @@ static void add(struct tally *tally, const float fields[FIELDS])
 }
 
 /* All samples of a step see the same baselines. */
-static void take(
-	struct errors *errors, const union target *guess, double label, double last, double mean)
+static void take(struct each *each, const union target *guess, double label, double last,
+	double mean, float fields[FIELDS])
 {
-	const double value = (double)guess[NUMBER_VALUE].number - errors->first;
-	const double low = (double)guess[NUMBER_LOW].number - errors->first;
-	const double high = (double)guess[NUMBER_HIGH].number - errors->first;
-	float *fields = errors->ring[errors->count++ % ERRORS_RECENT];
+	const double value = (double)guess[NUMBER_VALUE].number - each->first;
+	const double low = (double)guess[NUMBER_LOW].number - each->first;
+	const double high = (double)guess[NUMBER_HIGH].number - each->first;
 
 	fields[ERROR] = (float)(label - value);
 	fields[LABEL] = (float)label;
@@ -73,40 +88,62 @@ static void take(
 	fields[MEAN] = (float)(label - mean);
 	fields[ABOVE_LOW] = (float)(label - low);
 	fields[BELOW_HIGH] = (float)(high - label);
-	add(&errors->all, fields);
+	add(&each->all, fields);
+}
+
+/* Number k of a step. Asked before the first label, there was nothing to answer. */
+static void step_one(struct errors *errors, int k, const union target *guesses,
+	const union target *labels, int n)
+{
+	const size_t guess = target_guess(errors->width);
+	struct each *each = &errors->each[k];
+	const double last = each->last, mean = errors->seen ? each->sum / (double)errors->seen : 0;
+	int64_t count = errors->count;
+
+	if (!errors->seen && n > 0)
+		each->first = (double)labels[k].number;
+	for (int i = 0; i < n; i++, guesses += guess, labels += errors->width) {
+		const double label = (double)labels[k].number - each->first;
+
+		if (errors->seen && !isnan(guesses->number))
+			take(each, guesses + NUMBER_OUTPUTS * k, label, last, mean,
+				each->ring[count++ % ERRORS_RECENT]);
+		each->last = label;
+		each->sum += label;
+	}
 }
 
 void errors_step(
 	struct errors *errors, const union target *guesses, const union target *labels, int n)
 {
-	const int64_t known = errors->seen;
-	const double last = errors->last, mean = known ? errors->sum / (double)known : 0;
-
-	if (!known && n > 0)
-		errors->first = (double)labels[0].number;
-	for (int i = 0; i < n; i++) {
-		const union target *guess = guesses + (size_t)i * TARGET_GUESS;
-		const double label = (double)labels[i].number - errors->first;
-
-		/* Asked before the first label, there was nothing to answer. */
-		if (known && !isnan(guess->number))
-			take(errors, guess, label, last, mean);
-		errors->last = label;
-		errors->sum += label;
-		errors->seen++;
-	}
+	for (int k = 0; k < errors->width; k++)
+		step_one(errors, k, guesses, labels, n);
+	for (int i = 0; i < n && errors->seen; i++)
+		errors->count += !isnan(guesses[(size_t)i * target_guess(errors->width)].number);
+	errors->seen += n;
 }
 
-bool errors_unusual(struct errors *errors, double error)
+/* How much larger an error is than usual, 0 if nothing is yet. An outlier counts as much as what is just not one. */
+static double times_usual(struct each *each, double size, double step)
 {
-	const double size = fabs(error),
-		     step = fmax(1 / USUAL_SPAN, 1 / (double)(errors->count + 1));
-	const bool unusual = errors->usual > 0 && size > UNUSUAL * errors->usual;
+	const double usual = each->usual;
 
-	/* An outlier counts as much as what is just not one. */
-	errors->usual += step * (fmin(size, 10 * errors->usual + (errors->usual > 0 ? 0 : size)) -
-					errors->usual);
-	return unusual;
+	each->usual += step * (fmin(size, 10 * usual + (usual > 0 ? 0 : size)) - usual);
+	return usual > 0 ? size / usual : 0;
+}
+
+bool errors_unusual(struct errors *errors, const union target *guess, const union target *label)
+{
+	const double step = fmax(1 / USUAL_SPAN, 1 / (double)(errors->count + 1));
+	double times = 0;
+
+	for (int k = 0; k < errors->width; k++) {
+		const float value = guess[NUMBER_OUTPUTS * k].number;
+		const double size = fabs((double)label[k].number - (double)value);
+
+		times += fmin(times_usual(&errors->each[k], size, step), 10);
+	}
+	return times > UNUSUAL * errors->width;
 }
 
 static void sum_up(const struct tally *tally, int64_t count, struct errors_sum *sum)
@@ -127,19 +164,55 @@ static void sum_up(const struct tally *tally, int64_t count, struct errors_sum *
 	};
 }
 
+/* Adds a share of all but the count, which is the same for all numbers. */
+static void add_share(struct errors_sum *mean, const struct errors_sum *one, double share)
+{
+	mean->count = one->count;
+	mean->mae += share * one->mae;
+	mean->rmse += share * one->rmse;
+	mean->explained += share * one->explained;
+	mean->last += share * one->last;
+	mean->mean += share * one->mean;
+	mean->explained_last += share * one->explained_last;
+	mean->inside += share * one->inside;
+	mean->width += share * one->width;
+}
+
+void errors_of(const struct errors *errors, int k, struct errors_sum *sum)
+{
+	sum_up(&errors->each[k].all, errors->count, sum);
+}
+
+static void sum_recent(const struct errors *errors, int k, struct errors_sum *sum)
+{
+	const int64_t filled = errors_pairs(errors);
+	struct tally tally = {0};
+
+	for (int64_t i = 0; i < filled; i++)
+		add(&tally, errors->each[k].ring[i]);
+	sum_up(&tally, filled, sum);
+}
+
+static void mean_of(const struct errors *errors, struct errors_sum *sum,
+	void (*of)(const struct errors *errors, int k, struct errors_sum *sum))
+{
+	struct errors_sum one;
+
+	*sum = (struct errors_sum){0};
+	for (int k = 0; k < errors->width; k++) {
+		of(errors, k, &one);
+		add_share(sum, &one, 1.0 / errors->width);
+	}
+}
+
 void errors_all(const struct errors *errors, struct errors_sum *sum)
 {
-	sum_up(&errors->all, errors->count, sum);
+	mean_of(errors, sum, errors_of);
 }
 
 void errors_recent(const struct errors *errors, struct errors_sum *sum)
 {
-	const int64_t filled = errors->count < ERRORS_RECENT ? errors->count : ERRORS_RECENT;
-	struct tally tally = {0};
-
-	for (int64_t i = 0; i < filled; i++)
-		add(&tally, errors->ring[i]);
-	sum_up(&tally, filled, sum);
+	mean_of(errors, sum, sum_recent);
 }
 
 int errors_pairs(const struct errors *errors)
@@ -147,17 +220,38 @@ int errors_pairs(const struct errors *errors)
 	return (int)(errors->count < ERRORS_RECENT ? errors->count : ERRORS_RECENT);
 }
 
-struct errors_pair errors_pair(const struct errors *errors, int i)
+struct errors_pair errors_pair(const struct errors *errors, int k, int i)
 {
 	const int64_t at = errors->count - errors_pairs(errors) + i;
-	const float *fields = errors->ring[at % ERRORS_RECENT];
-	const double label = (double)fields[LABEL] + errors->first;
+	const struct each *each = &errors->each[k];
+	const float *fields = each->ring[at % ERRORS_RECENT];
+	const double label = (double)fields[LABEL] + each->first;
 
 	return (struct errors_pair){.sample = errors->seen - errors->count + at + 1,
 		.label = label,
 		.value = label - (double)fields[ERROR],
 		.low = label - (double)fields[ABOVE_LOW],
 		.high = label + (double)fields[BELOW_HIGH]};
+}
+
+static void each_state(struct each *each, struct state *state)
+{
+	state_double(state, "first", &each->first);
+	state_double(state, "last", &each->last);
+	state_double(state, "sum", &each->sum);
+	state_double(state, "usual", &each->usual);
+	state_doubles(state, "all", &each->all.absolute, sizeof(each->all) / sizeof(double));
+	state_floats(state, "ring", each->ring[0], ERRORS_RECENT * FIELDS);
+}
+
+static bool each_sound(const struct each *each)
+{
+	bool sound = isfinite(each->first) && isfinite(each->last) && !isnan(each->sum) &&
+		     each->usual >= 0;
+
+	for (size_t i = 0; i < sizeof(each->all) / sizeof(double); i++)
+		sound = sound && !isnan((&each->all.absolute)[i]);
+	return sound;
 }
 
 void errors_state(struct errors *errors, struct state *state)
@@ -167,19 +261,13 @@ void errors_state(struct errors *errors, struct state *state)
 	state_enter(state, "errors");
 	state_int64(state, "seen", &errors->seen);
 	state_int64(state, "count", &errors->count);
-	state_double(state, "first", &errors->first);
-	state_double(state, "last", &errors->last);
-	state_double(state, "sum", &errors->sum);
-	state_double(state, "usual", &errors->usual);
-	state_doubles(state, "all", &errors->all.absolute, sizeof(errors->all) / sizeof(double));
-	state_floats(state, "ring", errors->ring[0], ERRORS_RECENT * FIELDS);
+	for (int k = 0; k < errors->width; k++)
+		each_state(&errors->each[k], state);
 	state_leave(state);
 	if (state_failed(state) || !state_reading(state))
 		return;
-	for (size_t i = 0; i < sizeof(errors->all) / sizeof(double); i++)
-		sound = sound && !isnan((&errors->all.absolute)[i]);
-	if (!sound || errors->count < 0 || errors->seen < errors->count ||
-		!isfinite(errors->first) || !isfinite(errors->last) || isnan(errors->sum) ||
-		!(errors->usual >= 0))
+	for (int k = 0; k < errors->width; k++)
+		sound = sound && each_sound(&errors->each[k]);
+	if (!sound || errors->count < 0 || errors->seen < errors->count)
 		state_refuse(state, ERR_FORMAT, "errors of predictions that cannot be");
 }

@@ -6,6 +6,9 @@
  * Two baselines stand beside it that never look at an input: the last label revealed before the
  * step, and the mean of all labels before it. In a stream in the order of time the former is hard
  * to beat. The first time step does not count: nobody could know anything before it.
+ *
+ * Targets of several numbers are measured number by number, each in its unit; what is said of all
+ * is the mean of what is said of each.
  */
 #ifndef RETAIN_EVAL_ERRORS_H
 #define RETAIN_EVAL_ERRORS_H
@@ -18,15 +21,19 @@
 
 struct errors;
 
-int errors_new(struct errors **errors, struct err *err);
+int errors_new(struct errors **errors, int width, struct err *err);
 void errors_free(struct errors *errors);
+int errors_width(const struct errors *errors);
 
 /* Counts a time step: the guess and the label of each of n samples. Allocates nothing. */
 void errors_step(
 	struct errors *errors, const union target *guesses, const union target *labels, int n);
 
-/* For drift alarms: whether an error is far larger than usual; what is usual follows it slowly. */
-bool errors_unusual(struct errors *errors, double error);
+/*
+ * For drift alarms: whether the errors of a guess are far larger than usual; what is usual follows
+ * them slowly.
+ */
+bool errors_unusual(struct errors *errors, const union target *guess, const union target *label);
 
 /* Over all labels so far, or the latest ERRORS_RECENT; NAN before the first. */
 enum { ERRORS_RECENT = 1000 };
@@ -40,14 +47,19 @@ struct errors_sum {
 };
 void errors_all(const struct errors *errors, struct errors_sum *sum);
 void errors_recent(const struct errors *errors, struct errors_sum *sum);
+/* Of number k alone, over all labels. */
+void errors_of(const struct errors *errors, int k, struct errors_sum *sum);
 
-/* The latest labels and what was said about them, at most ERRORS_RECENT; i = 0 is the oldest. */
+/*
+ * The latest labels of number k and what was said about them, at most ERRORS_RECENT; i = 0 is the
+ * oldest.
+ */
 struct errors_pair {
 	int64_t sample; /* its place among all labels, from 1 on */
 	double label, value, low, high;
 };
 int errors_pairs(const struct errors *errors);
-struct errors_pair errors_pair(const struct errors *errors, int i);
+struct errors_pair errors_pair(const struct errors *errors, int k, int i);
 
 void errors_state(struct errors *errors, struct state *state);
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/numbers.h"
+#include "learn/numbers/several.h"
 #include "nn/weights/safetensors.h"
 #include "nn/weights/weights_file.h"
 
@@ -133,6 +133,7 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 {
 	const int which = which_weights(model);
 	const float *params = learner_weights(learner, which), *raw;
+	struct number_scales scales;
 	int code = learner_narrowed(learner, &inputs, n, err);
 
 	raw = inputs;
@@ -150,9 +151,11 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	learner_tell(learner, LEARNER_PREDICT, n);
 	code = runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
-	if (!code && learner->target.kind == TARGET_NUMBER)
-		number_unscale(learner_number_scale(learner), logits, n);
-	return code;
+	if (code || learner->target.kind != TARGET_NUMBER)
+		return code;
+	learner_number_scales(learner, &scales);
+	number_unscale(&scales, logits, n);
+	return 0;
 }
 
 /* The model is made whole first, so that a process can predict alone what is not shared. */
@@ -239,7 +242,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
 		.fast_bytes = learner->parts     ? parts_bytes(learner->parts)
-			      : learner->numbers ? numbers_bytes(learner_mixture(learner))
+			      : learner->numbers ? several_bytes(learner_mixture(learner))
 						 : 0,
 	};
 	for (int i = 0; i < report->averages; i++)
@@ -257,6 +260,11 @@ int learner_classes(const struct learner *learner)
 const struct target_type *learner_target(const struct learner *learner)
 {
 	return target_types[learner->target.kind];
+}
+
+int learner_width(const struct learner *learner)
+{
+	return learner->target.width;
 }
 
 const struct net *learner_net(const struct learner *learner)
@@ -360,7 +368,7 @@ static void restart(struct learner *learner)
 	if (learner->parts)
 		parts_restart(learner->parts);
 	if (learner->numbers)
-		numbers_restart(learner_mixture(learner));
+		several_restart(learner_mixture(learner));
 	learner_stale(learner);
 	learner->version++;
 }

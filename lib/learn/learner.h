@@ -156,7 +156,7 @@ enum learner_model {
 
 /*
  * Fills in (n, classes) logits; for a mixture, logits whose softmax is its answer. Of numbers it
- * fills in (n, NUMBER_OUTPUTS) in the user's units. A model that does not exist is an error. Pass
+ * fills in (n, width, NUMBER_OUTPUTS) in the user's units. A model that does not exist is an error. Pass
  * NULL inputs for those of learner_look.
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
@@ -270,7 +270,8 @@ int learner_classes(const struct learner *learner);
 
 /* What it learns (model.target), and of numbers the scale that its net sees them on. */
 const struct target_type *learner_target(const struct learner *learner);
-struct number_scale learner_number_scale(const struct learner *learner);
+int learner_width(const struct learner *learner);
+void learner_number_scales(const struct learner *learner, struct number_scales *scales);
 
 /* With growing classes, both are valid until the next reveal. */
 const struct net *learner_net(const struct learner *learner);

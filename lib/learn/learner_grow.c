@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/numbers.h"
+#include "learn/numbers/several.h"
 
 /* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
 static void free_other(struct learner *other, const struct learner *learner)
@@ -38,6 +38,7 @@ static int make_other(struct learner **other, const struct learner *learner, int
 	made->config.classes = classes;
 	made->set = learner->set;
 	made->target.kind = learner->target.kind;
+	made->target.width = learner->target.width;
 	made->first = learner->first;
 	made->floats = floats;
 	if (floats != learner->floats)
@@ -158,7 +159,7 @@ int learner_grow(struct learner *learner, int classes, size_t floats, struct lea
 		return code;
 	}
 	if (learner->numbers)
-		numbers_grow(learner_mixture(made), learner_mixture(learner));
+		several_grow(learner_mixture(made), learner_mixture(learner));
 	swap_nets(learner, made);
 	learner_make_plan(learner);
 	learner->version++;

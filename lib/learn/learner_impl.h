@@ -47,6 +47,7 @@ struct learner_task {
 /* What is learned; of numbers the scale that the net sees. */
 struct learner_target {
 	enum target_kind kind;
+	int width;               /* cells of a target */
 	struct scaling *scaling; /* NULL for classes */
 };
 
@@ -224,13 +225,13 @@ double learner_worth(
 	const struct learner *learner, const float *outputs, const union target *labels, int n);
 
 /*
- * The mixture of numbers beside the slow net (learn/numbers/numbers.h): made with the net, and
+ * The mixture of numbers beside the slow net (learn/numbers/several.h): made with the net, and
  * anew with a net of more inputs. Inputs are passed as they came and scaled.
  */
-struct numbers;
+struct several;
 int learner_numbers_new(struct learner *learner, struct err *err);
 void learner_numbers_free(struct beside_numbers *numbers);
-struct numbers *learner_mixture(const struct learner *learner); /* NULL: none */
+struct several *learner_mixture(const struct learner *learner); /* NULL: none */
 int learner_numbers_ready(struct learner *learner, int n, struct err *err);
 int learner_numbers_predict(struct learner *learner, const float *raw, const float *inputs, int n,
 	float *answers, struct err *err);

@@ -14,22 +14,28 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 		scale_apply(scaling_scale(learner->scale.scaling), inputs, n, inputs);
 }
 
-struct number_scale learner_number_scale(const struct learner *learner)
+void learner_number_scales(const struct learner *learner, struct number_scales *scales)
 {
 	const struct scale *scale =
 		learner->target.scaling ? scaling_scale(learner->target.scaling) : NULL;
 
-	return scale ? (struct number_scale){*scale->mean, *scale->factor}
-		     : (struct number_scale){0, 1};
+	scales->width = learner->target.width;
+	for (int k = 0; k < scales->width; k++)
+		scales->each[k] = scale ? (struct number_scale){scale->mean[k], scale->factor[k]}
+					: (struct number_scale){0, 1};
 }
 
 /* Labels that are numbers, to the scale of the net. */
 static void scale_labels(const struct learner *learner, union target *labels, int n)
 {
-	const struct number_scale scale = learner_number_scale(learner);
+	struct number_scales scales;
 
-	for (int i = 0; i < n && learner->target.scaling; i++)
-		labels[i].number = number_scaled(scale, labels[i].number);
+	if (!learner->target.scaling)
+		return;
+	learner_number_scales(learner, &scales);
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < scales.width; k++, labels++)
+			labels->number = number_scaled(scales.each[k], labels->number);
 }
 
 /* Makes room in a buffer of inputs. */
@@ -143,7 +149,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 	if (peers)
 		code = peers->fetch(peers,
 			&(struct learner_batch){learner->store, learner->runner, learner->floats,
-				ids, n, iteration, all, inputs, labels},
+				ids, n, iteration, all, inputs, labels, learner->target.width},
 			err);
 	else
 		code = fetch(learner, ids, n, iteration, inputs, labels, err);
@@ -181,7 +187,7 @@ static int look(struct learner *learner, int kind, const int64_t *ids, int n, co
 	int first = 0, count = n;
 	const int code = reserve(&learner->looked, (size_t)n * learner->floats, err);
 
-	if (!learner->parts)
+	if (!learner->parts && !learner->numbers)
 		runner_reads(learner->runner, n, &first, &count);
 	if (inputs)
 		*inputs = count == n ? learner->looked.inputs : NULL;

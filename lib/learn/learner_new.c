@@ -89,7 +89,8 @@ static int make_buffers(struct learner *made, struct err *err)
 	bool whole = (made->room.losses = mem_new(most, sizeof(float))) &&
 		     (made->room.weights = mem_new(most, sizeof(float))) &&
 		     (made->room.ids = mem_new(most, sizeof(*made->room.ids))) &&
-		     (made->room.labels = mem_new(most, sizeof(*made->room.labels)));
+		     (made->room.labels = mem_new(
+			      most * (size_t)made->target.width, sizeof(*made->room.labels)));
 
 	if (store_prepares(made->store))
 		whole = whole && (made->ahead.ids = mem_new(most, sizeof(*made->ahead.ids))) &&
@@ -336,8 +337,10 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (config->classes_most && !config->classes)
 		made->config.classes = 1;
 	made->target.kind = target_kind(options_text(o, "model.target"));
+	made->target.width = target_width(o);
 	if (target_types[made->target.kind]->outputs) {
-		made->config.classes = target_types[made->target.kind]->outputs;
+		made->config.classes =
+			made->target.width * target_types[made->target.kind]->outputs;
 		made->config.classes_most = 0;
 	}
 	made->store = store;
@@ -357,7 +360,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 			     config->height == 1 && config->width == 1, config->fit))
 		code = scaling_new(&made->scale.scaling, made->floats, err);
 	if (!code && made->target.kind == TARGET_NUMBER)
-		code = scaling_new(&made->target.scaling, 1, err);
+		code = scaling_new(&made->target.scaling, (size_t)made->target.width, err);
 	if (!code)
 		code = learner_make_nets(made, NULL, err);
 	if (!code)

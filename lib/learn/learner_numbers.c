@@ -6,38 +6,42 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/numbers.h"
+#include "learn/numbers/several.h"
 
-enum { CHUNK = 64 };
+enum { CHUNK = SEVERAL_MOST };
 
 struct beside_numbers {
-	struct numbers *mixture;
-	float *features; /* [CHUNK][net_features] */
-	float *outputs;  /* [CHUNK][NUMBER_OUTPUTS] */
-	float *raw;      /* [CHUNK][floats]: samples of the store */
-	float slow[CHUNK];
+	struct several *mixture;
+	float *features;      /* [CHUNK][net_features] */
+	float *outputs;       /* [CHUNK][width][NUMBER_OUTPUTS] */
+	float *raw;           /* [CHUNK][floats]: samples of the store */
+	float *slow;          /* [CHUNK][width] */
+	union target *labels; /* [CHUNK][width] */
 };
 
 int learner_numbers_new(struct learner *learner, struct err *err)
 {
 	const struct options *o = learner->config.options;
 	const size_t features = (size_t)net_features(learner->net);
+	const size_t width = (size_t)learner->target.width;
 	const struct numbers_config config = {.floats = learner->floats,
 		.features = features,
 		.seed = (uint64_t)options_int64(o, "run.seed"),
 		.coverage = options_float(o, "model.coverage"),
 		.ops = learner->engine->ops};
 	struct beside_numbers *made = mem_new(1, sizeof(*made));
-	int code = made ? numbers_new(&made->mixture, &config, err)
+	int code = made ? several_new(&made->mixture, &config, learner->target.width, err)
 			: err_memory(err, "a mixture of numbers", sizeof(*made));
 
 	learner->numbers = made;
 	if (code)
 		return code;
 	made->features = mem_new(CHUNK * features, sizeof(float));
-	made->outputs = mem_new(CHUNK * NUMBER_OUTPUTS, sizeof(float));
+	made->outputs = mem_new(CHUNK * width * NUMBER_OUTPUTS, sizeof(float));
 	made->raw = mem_new(CHUNK * learner->floats, sizeof(float));
-	return made->features && made->outputs && made->raw
+	made->slow = mem_new(CHUNK * width, sizeof(float));
+	made->labels = mem_new(CHUNK * width, sizeof(*made->labels));
+	return made->features && made->outputs && made->raw && made->slow && made->labels
 		       ? 0
 		       : err_memory(err, "a mixture of numbers", CHUNK * features * sizeof(float));
 }
@@ -46,14 +50,16 @@ void learner_numbers_free(struct beside_numbers *numbers)
 {
 	if (!numbers)
 		return;
-	numbers_free(numbers->mixture);
+	several_free(numbers->mixture);
 	mem_free(numbers->features);
 	mem_free(numbers->outputs);
 	mem_free(numbers->raw);
+	mem_free(numbers->slow);
+	mem_free(numbers->labels);
 	mem_free(numbers);
 }
 
-struct numbers *learner_mixture(const struct learner *learner)
+struct several *learner_mixture(const struct learner *learner)
 {
 	return learner->numbers ? learner->numbers->mixture : NULL;
 }
@@ -63,6 +69,7 @@ static int look(struct learner *learner, const float *raw, const float *inputs, 
 	struct numbers_samples *samples, struct err *err)
 {
 	struct beside_numbers *mine = learner->numbers;
+	struct number_scales scales;
 	const int code =
 		runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
 			learner_stats(learner, LEARNER_INFERENCE), inputs, n, mine->outputs,
@@ -70,8 +77,9 @@ static int look(struct learner *learner, const float *raw, const float *inputs, 
 
 	if (code)
 		return code;
-	number_unscale(learner_number_scale(learner), mine->outputs, n);
-	for (int i = 0; i < n; i++)
+	learner_number_scales(learner, &scales);
+	number_unscale(&scales, mine->outputs, n);
+	for (int i = 0; i < n * scales.width; i++)
 		mine->slow[i] = mine->outputs[i * NUMBER_OUTPUTS + NUMBER_VALUE];
 	*samples = (struct numbers_samples){inputs, raw, mine->features, mine->slow, n};
 	return 0;
@@ -90,8 +98,9 @@ int learner_numbers_predict(struct learner *learner, const float *raw, const flo
 		learner_tell(learner, LEARNER_PREDICT, count);
 		code = look(learner, raw + first, inputs + first, count, &samples, err);
 		if (!code)
-			numbers_ask(learner->numbers->mixture, &samples,
-				answers + (size_t)at * NUMBER_OUTPUTS);
+			several_ask(learner->numbers->mixture, &samples,
+				answers + (size_t)at * (size_t)learner->target.width *
+						  NUMBER_OUTPUTS);
 	}
 	return code;
 }
@@ -102,7 +111,7 @@ int learner_numbers_ready(struct learner *learner, int n, struct err *err)
 	struct beside_numbers *mine = learner->numbers;
 	const int sizes[] = {n < CHUNK ? n : CHUNK, n > CHUNK ? n % CHUNK : 0};
 	struct numbers_samples samples;
-	int code = numbers_reserve(mine->mixture, sizes[0], err);
+	int code = several_reserve(mine->mixture, sizes[0], err);
 
 	memset(mine->raw, 0, CHUNK * learner->floats * sizeof(float));
 	for (int i = 0; i < 2 && !code; i++)
@@ -116,7 +125,6 @@ static int fetch(struct learner *learner, int64_t first, int n, const float **ra
 	const float **inputs, struct err *err)
 {
 	struct beside_numbers *mine = learner->numbers;
-	union target labels[CHUNK];
 	int64_t ids[CHUNK];
 	int code;
 
@@ -125,14 +133,14 @@ static int fetch(struct learner *learner, int64_t first, int n, const float **ra
 	*raw = learner->config.peers ? NULL : mine->raw;
 	*inputs = mine->raw;
 	if (!*raw)
-		return learner_fetch_all(learner, ids, n, mine->raw, labels, err);
-	code = store_fetch(learner->store, ids, n, mine->raw, labels, err);
+		return learner_fetch_all(learner, ids, n, mine->raw, mine->labels, err);
+	code = store_fetch(learner->store, ids, n, mine->raw, mine->labels, err);
 	return code ? code : learner_scaled(learner, inputs, n, err);
 }
 
 int learner_numbers_learn(struct learner *learner, const struct learner_step *step, struct err *err)
 {
-	struct numbers *mixture = learner->numbers->mixture;
+	struct several *mixture = learner->numbers->mixture;
 	struct numbers_samples samples;
 	int code = 0;
 
@@ -149,8 +157,9 @@ int learner_numbers_learn(struct learner *learner, const struct learner_step *st
 		if (code)
 			return code;
 		learner_tell(learner, LEARNER_FAST_FORWARD, count);
-		learner_tell_macs(learner, count * numbers_macs(mixture));
-		numbers_learn(mixture, &samples, step->labels + at);
+		learner_tell_macs(learner, count * several_macs(mixture));
+		several_learn(mixture, &samples,
+			step->labels + (size_t)at * (size_t)learner->target.width);
 	}
 	return code;
 }

@@ -8,6 +8,9 @@ const struct option_row learner_options[] = {
 	{"model", "target", OPTION_CHOICE, "auto", "auto | class | number",
 		"what is learned: a class, or a number with an interval; auto is what labels of "
 		"the data are"},
+	{"model", "numbers", OPTION_TEXT, "1", NULL,
+		"numbers: how many are predicted at once, up to 64, or their names with commas "
+		"between them"},
 	{"model", "coverage", OPTION_FLOAT, "0.9", "[0.5, 0.99]",
 		"numbers: share of true values that intervals are to hold"},
 	{"model", "norm", OPTION_CHOICE, "default", "default | gn-ws | bn | none",
@@ -140,6 +143,11 @@ static int check_numbers(const struct options *o, struct err *err)
 				"%s = %s: decides by accuracy, and model.target = number; set it "
 				"to %s",
 				keys[i][0], options_value(o, keys[i][0]), keys[i][1]);
+	if (!target_width(o))
+		return err_set(err, ERR_INPUT,
+			"model.numbers = %.100s: must be 1 to %d, or as many different names with "
+			"commas between them",
+			options_text(o, "model.numbers"), TARGET_WIDTH);
 	return 0;
 }
 

@@ -215,12 +215,14 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 static int check_numbers(
 	const struct learner *learner, const union target *labels, int n, struct err *err)
 {
-	for (int i = 0; i < n; i++)
+	const int width = learner->target.width;
+
+	for (int i = 0; i < n * width; i++)
 		if (!isfinite(labels[i].number))
 			return err_set(err, ERR_INPUT,
 				"label %f of sample %lld: must be a finite number",
 				(double)labels[i].number,
-				(long long)(store_count(learner->store) + i));
+				(long long)(store_count(learner->store) + i / width));
 	return 0;
 }
 

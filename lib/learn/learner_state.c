@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "learn/learner_impl.h"
-#include "learn/numbers/numbers.h"
+#include "learn/numbers/several.h"
 #include "nn/weights/safetensors.h"
 
 static void leaving_state(struct learner *learner, struct state *state)
@@ -152,7 +152,7 @@ void learner_state_here(void *object, struct state *state)
 	if (learner->parts)
 		parts_state(learner->parts, state);
 	if (learner->numbers)
-		numbers_state(learner_mixture(learner), state);
+		several_state(learner_mixture(learner), state);
 	loss_state(learner->loss, state);
 	leaving_state(learner, state);
 	if (learner->scale.scaling)

@@ -36,7 +36,7 @@ double learner_worth(
 	const int width = net_spec(learner->net)->classes;
 
 	if (learner->target.kind == TARGET_NUMBER)
-		return number_explained(outputs + NUMBER_VALUE, width, labels, n);
+		return number_explained(outputs, learner->target.width, labels, n);
 	return (double)rank_hits(outputs, width, target_classes(labels), n) / n;
 }
 

@@ -57,7 +57,8 @@ struct learner_batch {
 	uint64_t iteration; /* whose training batch it is; 0: samples without augmentation */
 	bool all;           /* inputs of all samples; else only those that the runner reads */
 	float *inputs;
-	union target *labels; /* of all samples, always */
+	union target *labels; /* of all samples, always; */
+	int width;            /* cells of each */
 };
 
 struct learner_peers {

@@ -152,7 +152,7 @@ static int infer(struct runner *runner, const struct source *source,
 		const size_t first = (size_t)i * (size_t)pieces.size;
 		const struct plan_run run = {
 			.input = batch->input + first * runner_sample_floats(runner),
-			.labels = losses ? batch->labels + first : NULL,
+			.labels = losses ? batch->labels + first * runner_width(batch) : NULL,
 			.losses = losses ? losses + first : NULL,
 			.loss = losses ? batch->loss : NULL,
 			.loss_at = (int)first,

@@ -35,8 +35,8 @@ void runner_reads(const struct runner *runner, int n, int *first, int *count);
 
 struct runner_batch {
 	const float *input;
-	const union target *labels;
-	const float *weights; /* weight of each sample's loss; NULL: 1/n each, the mean */
+	const union target *labels; /* as many cells each as the loss takes */
+	const float *weights;       /* weight of each sample's loss; NULL: 1/n each, the mean */
 	int n;
 	const struct sample_loss *loss; /* NULL: cross-entropy */
 	uint64_t seed;                  /* of masks (dropout) of a net that a program computes */

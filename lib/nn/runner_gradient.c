@@ -50,7 +50,7 @@ int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *f
 	const struct source source = {walk->params, walk->stats};
 	const struct plan_run run = {
 		.input = walk->batch->input + first * runner_sample_floats(runner),
-		.labels = walk->batch->labels + first,
+		.labels = walk->batch->labels + first * runner_width(walk->batch),
 		.weights = walk->weights + first,
 		.losses = walk->losses + first,
 		.loss = walk->batch->loss,

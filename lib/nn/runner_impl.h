@@ -43,6 +43,12 @@ int runner_run_plan(struct runner *runner, struct pieces *pieces, int piece,
 	const struct source *source, const struct plan_run *run, struct err *err);
 size_t runner_sample_floats(const struct runner *runner);
 
+/* Cells of a label. */
+static inline size_t runner_width(const struct runner_batch *batch)
+{
+	return batch->loss ? (size_t)batch->loss->width : 1;
+}
+
 int runner_check_labels(
 	const struct runner *runner, const struct runner_batch *batch, struct err *err);
 

@@ -21,8 +21,9 @@ struct sample_loss {
 	 * the logits, times weight. The logits are not modified.
 	 */
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
-		const float *logits, union target label, float weight, float *grad);
-	enum target_kind target; /* of its labels */
+		const float *logits, const union target *label, float weight, float *grad);
+	enum target_kind target; /* of its labels, */
+	int width;               /* cells of each */
 	int classes;
 	float *rows; /* for the runner: two rows of classes for each sample of the batch */
 };

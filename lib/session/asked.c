@@ -92,7 +92,7 @@ static int make_learner(
 		config.channels = (int)schema_first_floats(schema);
 	schema_free(schema);
 	if (!code)
-		code = store_elsewhere(&made->store, floats, err);
+		code = store_elsewhere(&made->store, floats, target_width(made->options), err);
 	if (!code)
 		code = learner_new(&made->learner, &config, made->store, err);
 	return code ? code : learner_widen(made->learner, floats, err);

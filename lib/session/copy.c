@@ -22,9 +22,10 @@ struct copy {
 	double macs;
 	int known;
 	enum target_kind target;
-	struct number_scale number_scale; /* of a fixed model of numbers */
-	struct class_weights weigh;       /* of a fixed model of classes */
-	char **names;                     /* [known]; NULL: there are none */
+	struct number_scales number_scales; /* of a fixed model of numbers */
+	struct class_weights weigh;         /* of a fixed model of classes */
+	char *numbers;                      /* their names */
+	char **names;                       /* [known]; NULL: there are none */
 };
 
 static struct copy *copy_new(struct err *err)
@@ -57,6 +58,12 @@ static int keep_names(struct copy *copy, const char *const *names, struct err *e
 	return copy->names ? 0 : err_memory(err, "names of classes", (size_t)copy->known);
 }
 
+static int keep_numbers(struct copy *copy, const char *words, struct err *err)
+{
+	copy->numbers = mem_text(words);
+	return copy->numbers ? 0 : err_memory(err, "names of numbers", strlen(words));
+}
+
 static int keep_run_names(struct copy *copy, const struct run *run, struct err *err)
 {
 	const char **names = mem_new((size_t)run->classes + 1, sizeof(*names));
@@ -86,8 +93,10 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
 		made->macs = net_macs(made->net);
 		made->known = published_known(made->published);
 		made->target = target_kind(learner_target(run->learner)->name);
-		code = keep_run_names(made, run, err);
+		code = keep_numbers(made, options_text(o, "model.numbers"), err);
 	}
+	if (!code)
+		code = keep_run_names(made, run, err);
 	return done(copy, made, code);
 }
 
@@ -103,9 +112,11 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 	made->macs = net_macs(made->net);
 	made->known = net_spec(weights->net)->classes;
 	made->target = weights->target;
-	made->number_scale = weights->number_scale;
+	made->number_scales = weights->number_scales;
 	code = predictor_new(&made->fixed, weights->net, &config, weights->params, weights->stats,
 		weights->scale, err);
+	if (!code)
+		code = keep_numbers(made, weights->numbers ? weights->numbers : "1", err);
 	if (!code)
 		code = keep_names(made, weights->class_names, err);
 	if (!code && weights->class_logs)
@@ -165,6 +176,7 @@ void copy_free(struct copy *copy)
 		mem_free(copy->names[i]);
 	mem_free(copy->names);
 	class_weights_release(&copy->weigh);
+	mem_free(copy->numbers);
 	predictor_free(copy->fixed);
 	published_free(copy->published);
 	asked_close(copy->asked);
@@ -209,6 +221,16 @@ enum target_kind copy_target(const struct copy *copy)
 	return copy->target;
 }
 
+int copy_width(const struct copy *copy)
+{
+	return copy->target == TARGET_NUMBER ? copy_net(copy)->classes / NUMBER_OUTPUTS : 1;
+}
+
+const char *copy_numbers(const struct copy *copy)
+{
+	return copy->numbers;
+}
+
 bool copy_named(const struct copy *copy)
 {
 	return copy->names;
@@ -248,7 +270,7 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 	if (copy->fixed) {
 		code = predictor_predict(copy->fixed, inputs, n, logits, err);
 		if (!code && copy->target == TARGET_NUMBER)
-			number_unscale(copy->number_scale, logits, n);
+			number_unscale(&copy->number_scales, logits, n);
 		if (!code)
 			class_weights_apply(&copy->weigh, logits, (int)classes, n);
 		return code;

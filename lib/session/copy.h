@@ -40,6 +40,9 @@ size_t copy_floats(const struct copy *copy);
 double copy_macs(const struct copy *copy); /* multiply-adds per input */
 int copy_known(const struct copy *copy);   /* classes known, of those of the net */
 enum target_kind copy_target(const struct copy *copy);
+/* Of numbers, how many an answer is about, and their names (target/target.h). */
+int copy_width(const struct copy *copy);
+const char *copy_numbers(const struct copy *copy);
 bool copy_named(const struct copy *copy);               /* some of them have names */
 const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
 

@@ -43,7 +43,7 @@ const char *event_where(struct event_place place, char out[EVENT_WHERE]);
 struct event {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
-	union target label;
+	union target label[TARGET_WIDTH];
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label says it itself */
 	bool negative;             /* the name is a negative number, not text */
 	struct answers_wish wish;
@@ -64,10 +64,15 @@ struct answer {
 	struct event_place place;
 	const char *id; /* empty: unknown, for errors only */
 	const struct class_list *names;
-	union target label;      /* predicted, or the sample's; TARGET_NONE: nothing is known yet */
+	/*
+	 * Of a sample its label; of a prediction the guess, whose first cell is the class or
+	 * which is NUMBER_OUTPUTS for each number. TARGET_NONE: nothing is known yet.
+	 */
+	const union target *label;
 	double probability;      /* of a predicted class; NAN: unknown */
-	float low, high;         /* of a predicted number; NAN: unknown */
-	enum target_kind target; /* which of them it is */
+	enum target_kind target; /* what they are */
+	int width;
+	const char *numbers; /* their names (target/target.h) */
 	/* The prediction's logits, and how many classes to return; NULL: it was made earlier. */
 	const float *logits;
 	int classes, top;

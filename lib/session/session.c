@@ -50,6 +50,8 @@ void session_answer_owed(const struct session *s, struct sender *to, struct answ
 {
 	answer->names = &s->run.names;
 	answer->target = session_target(s);
+	answer->width = session_width(s);
+	answer->numbers = options_text(s->run.config.options, "model.numbers");
 	to->answer(to, answer);
 	to->owed--;
 }
@@ -85,7 +87,7 @@ int session_refuse(struct session *s, struct event_place place, const char *id, 
 			       .place = place,
 			       .id = id,
 			       .names = &s->run.names,
-			       .label = TARGET_NONE,
+			       .label = &(const union target){.class = -1},
 			       .why = why->message});
 	if (s->config.strict) {
 		s->outside = true;
@@ -177,7 +179,7 @@ static void gather_label(struct session *s, const struct event *event, struct se
 	to->owed++;
 	label->to = to;
 	label->place = event->place;
-	label->label = event->label;
+	memcpy(label->label, event->label, (size_t)session_width(s) * sizeof(*label->label));
 	memcpy(label->name, event->name, sizeof(label->name));
 	memcpy(label->id, event->id, sizeof(label->id));
 	*seen(s, event->id) = true;
@@ -195,16 +197,16 @@ static int refuse_input(
 }
 
 /* The answer to the first got lost, or is still to come. */
-static void answer_again(struct session *s, const struct event *event,
-	const struct journal_found *found, struct sender *to)
+static void answer_again(struct session *s, const struct event *event, struct journal_found *found,
+	struct sender *to)
 {
 	struct answer answer = {.kind = ANSWER_PREDICTION,
 		.place = event->place,
 		.id = event->id,
-		.label = found->prediction};
+		.label = found->guess,
+		.probability = session_sure(s, found->guess, found->probability)};
 
 	to->owed++;
-	session_answer_guess(s, &answer, found->probability);
 	session_answer_owed(s, to, &answer);
 }
 

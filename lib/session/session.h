@@ -78,7 +78,7 @@ struct session_label {
 	struct sender *to;
 	struct event_place place;
 	char id[JOURNAL_KEY + 1];
-	union target label;
+	union target label[TARGET_WIDTH];
 	char name[CLASS_NAME + 1]; /* as in struct event */
 };
 
@@ -182,6 +182,10 @@ void session_limit_schema(struct session *session);
 float *session_room(const struct session *session);
 size_t session_decode(struct session *session);
 void session_decoded(struct session *session, size_t learned, int code);
+
+/* How many cells a label has; session_guess is how many a guess has. */
+int session_width(const struct session *session);
+size_t session_guess(const struct session *session);
 
 /* What labels are, and whether nothing says so yet: model.target = auto, before the first one. */
 enum target_kind session_target(const struct session *session);

@@ -14,8 +14,8 @@ int session_act_on_label(
 	struct session *session, const struct session_label *label, struct err *err);
 
 /* Adds the label's waiting input to the time step, and ends the step if it is full. */
-int session_join(struct session *session, const struct session_label *label, union target target,
-	struct err *err);
+int session_join(struct session *session, const struct session_label *label,
+	const union target *target, struct err *err);
 
 /* Writes the labels of an incomplete time step to disk; they are answered once settled. */
 int session_keep_labels(struct session *session, struct err *err);
@@ -64,7 +64,7 @@ int session_reach(struct session *session, const struct journal_mark *mark, bool
 int session_pay(struct session *session, struct err *err);
 
 /* Fills in what stands beside a prediction, from what the journal keeps of it. */
-void session_answer_guess(const struct session *session, struct answer *answer, double sureness);
+double session_sure(const struct session *session, union target *guess, double sureness);
 
 /* Delivers an answer that was owed. */
 void session_answer_owed(const struct session *session, struct sender *to, struct answer *answer);

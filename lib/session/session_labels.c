@@ -10,18 +10,48 @@
 #include "base/words/decimal.h"
 #include "session/session_impl.h"
 
-/* A label in a sentence: 3, "yes" or 812.4. */
+/* A label in a sentence: 3, "yes", 812.4 or [812.4, 3, ...]. */
 #define LABEL_SHOWN 128
+enum { NUMBERS_SHOWN = 3 };
+
+static void show_numbers(const union target *label, int width, char out[LABEL_SHOWN])
+{
+	const int shown = width < NUMBERS_SHOWN ? width : NUMBERS_SHOWN;
+	char number[TEXT_NUMBER];
+	int at = 0;
+
+	for (int k = 0; k < shown; k++) {
+		text_from_float(number, label[k].number);
+		at += snprintf(out + at, LABEL_SHOWN - (size_t)at, "%s%s",
+			k           ? ", "
+			: width > 1 ? "["
+				    : "",
+			number);
+	}
+	if (width > 1)
+		snprintf(out + at, LABEL_SHOWN - (size_t)at, width > shown ? ", ...]" : "]");
+}
+
 static const char *shown(
-	const struct session *s, union target label, const char *name, char out[LABEL_SHOWN])
+	const struct session *s, const union target *label, const char *name, char out[LABEL_SHOWN])
 {
 	if (session_target(s) == TARGET_NUMBER)
-		text_from_float(out, label.number);
+		show_numbers(label, session_width(s), out);
 	else if (name && *name)
 		snprintf(out, LABEL_SHOWN, "\"%.100s\"", name);
 	else
-		snprintf(out, LABEL_SHOWN, "%" PRId32, label.class);
+		snprintf(out, LABEL_SHOWN, "%" PRId32, label->class);
 	return out;
+}
+
+int session_width(const struct session *s)
+{
+	return target_width(s->run.config.options);
+}
+
+size_t session_guess(const struct session *s)
+{
+	return target_guess(session_width(s));
 }
 
 enum target_kind session_target(const struct session *s)
@@ -49,15 +79,17 @@ bool session_numbers_are_names(const struct session *s)
 	return first && decimal_whole(first, strlen(first), &number);
 }
 
-static int check_number(const struct event *event, const char *where, struct err *err)
+static int check_number(
+	const struct session *s, const struct event *event, const char *where, struct err *err)
 {
 	if (*event->name)
 		return err_set(err, ERR_INPUT,
 			"%s: label: \"%.100s\" is a name, and model.target = number", where,
 			event->name);
-	return isfinite(event->label.number)
-		       ? 0
-		       : err_set(err, ERR_INPUT, "%s: label: is not a finite number", where);
+	for (int k = 0; k < session_width(s); k++)
+		if (!isfinite(event->label[k].number))
+			return err_set(err, ERR_INPUT, "%s: label: is not a finite number", where);
+	return 0;
 }
 
 int session_check_label(const struct session *s, const struct event *event, struct err *err)
@@ -67,7 +99,7 @@ int session_check_label(const struct session *s, const struct event *event, stru
 
 	event_where(event->place, where);
 	if (event->has_label && session_target(s) == TARGET_NUMBER)
-		return check_number(event, where, err);
+		return check_number(s, event, where, err);
 	if (event->has_label && event->negative) {
 		if (!session_labelled(s) || session_numbers_are_names(s))
 			return 0;
@@ -92,9 +124,9 @@ static int place_in_step(const struct session *s, const char *id)
 	return -1;
 }
 
-static const char *name_of(const struct session *s, union target label)
+static const char *name_of(const struct session *s, const union target *label)
 {
-	return session_target(s) == TARGET_CLASS ? class_list_name(&s->run.names, label.class)
+	return session_target(s) == TARGET_CLASS ? class_list_name(&s->run.names, label->class)
 						 : NULL;
 }
 
@@ -117,8 +149,8 @@ static int refuse_label(struct session *s, const struct session_label *label,
 }
 
 /* Sent again: the answer to the first got lost, or is still to come. It comes after those before it. */
-static int answer_again(struct session *s, const struct session_label *label, union target target,
-	int64_t sample, struct err *err)
+static int answer_again(struct session *s, const struct session_label *label,
+	const union target *target, int64_t sample, struct err *err)
 {
 	const int code = session_keep_labels(s, err);
 
@@ -138,11 +170,11 @@ static int join(struct session *s, const struct session_label *label, struct err
 {
 	char where[EVENT_WHERE];
 	struct err full = {0}, why = {0};
-	union target target = label->label;
-	const int code = *label->name ? run_class(&s->run, label->name, &target.class, &full) : 0;
+	union target class;
+	const int code = *label->name ? run_class(&s->run, label->name, &class.class, &full) : 0;
 
 	if (!code)
-		return session_join(s, label, target, err);
+		return session_join(s, label, *label->name ? &class : label->label, err);
 	err_set(&why, code, "%s: label: %s", event_where(label->place, where), full.message);
 	label->to->owed--;
 	return session_refuse(s, label->place, label->id, label->to, code, &why, err);
@@ -150,24 +182,29 @@ static int join(struct session *s, const struct session_label *label, struct err
 
 int session_act_on_label(struct session *s, const struct session_label *label, struct err *err)
 {
-	union target target = label->label;
+	const union target *target = label->label;
+	const int width = session_width(s);
+	union target class;
 	struct journal_found found;
 	const int code = journal_find(s->journal, label->id, NULL, &found, err);
 
 	if (code)
 		return code;
-	if (*label->name)
-		target.class = class_list_find(&s->run.names, label->name);
+	if (*label->name) {
+		class.class = class_list_find(&s->run.names, label->name);
+		target = &class;
+	}
 	if (found.place == JOURNAL_WAITS)
 		return join(s, label, err);
 	if (found.place == JOURNAL_TAKEN) {
 		const int at = place_in_step(s, label->id);
 
-		found.label = s->step.labels[at];
+		memcpy(found.label, s->step.labels + (size_t)at * (size_t)width,
+			(size_t)width * sizeof(*found.label));
 		found.id = store_count(s->run.store) + at;
 	}
 	if (found.place == JOURNAL_UNKNOWN ||
-		!learner_target(s->run.learner)->same(found.label, target))
+		!learner_target(s->run.learner)->same(found.label, target, width))
 		return refuse_label(s, label, &found, err);
 	return answer_again(s, label, target, found.id, err);
 }

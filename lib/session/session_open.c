@@ -159,7 +159,8 @@ int session_set_shape(struct session *s, size_t floats, struct schema *schema, s
 }
 
 /* Of large inputs fewer are gathered; their bits do not depend on it. */
-static int make_group(struct session_group *group, size_t floats, size_t labels, struct err *err)
+static int make_group(
+	struct session_group *group, size_t floats, int width, size_t labels, struct err *err)
 {
 	enum { FLOATS_MOST = 1 << 24 };
 
@@ -172,7 +173,7 @@ static int make_group(struct session_group *group, size_t floats, size_t labels,
 	group->places = mem_new(SESSION_GROUP, sizeof(*group->places));
 	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
 	group->inputs = mem_new((size_t)group->most * floats, sizeof(*group->inputs));
-	group->guesses = mem_new((size_t)SESSION_GROUP * TARGET_GUESS, sizeof(*group->guesses));
+	group->guesses = mem_new(SESSION_GROUP * target_guess(width), sizeof(*group->guesses));
 	group->sureness = mem_new(SESSION_GROUP, sizeof(*group->sureness));
 	group->labels = mem_new(labels, sizeof(*group->labels));
 	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
@@ -195,6 +196,7 @@ static bool grow(void **array, int count, size_t size)
 
 int session_step_room(struct session *s, int count, struct err *err)
 {
+	const int width = target_width(s->run.config.options);
 	struct session_step *step = &s->step;
 	struct {
 		void **array;
@@ -202,11 +204,11 @@ int session_step_room(struct session *s, int count, struct err *err)
 	} rows[] = {
 		{(void **)&step->samples, sizeof(*step->samples)},
 		{(void **)&step->inputs, s->run.floats * sizeof(*step->inputs)},
-		{(void **)&step->labels, sizeof(*step->labels)},
+		{(void **)&step->labels, (size_t)width * sizeof(*step->labels)},
 		{(void **)&step->ids, sizeof(*step->ids)},
 		{(void **)&step->to, sizeof(*step->to)},
 		{(void **)&step->places, sizeof(*step->places)},
-		{(void **)&step->guesses, TARGET_GUESS * sizeof(*step->guesses)},
+		{(void **)&step->guesses, target_guess(width) * sizeof(*step->guesses)},
 	};
 
 	if (count <= step->room)
@@ -227,7 +229,8 @@ static int make_buffers(struct session *s, struct err *err)
 
 	if (code || !s->config.per_step)
 		return code;
-	code = make_group(&s->group, floats, (size_t)s->config.per_step, err);
+	code = make_group(&s->group, floats, target_width(s->run.config.options),
+		(size_t)s->config.per_step, err);
 	if (!code)
 		code = session_step_room(s, s->config.per_step, err);
 	s->pending = mem_new(2 * floats, sizeof(*s->pending));
@@ -293,8 +296,9 @@ static int make_learner(struct session *s, struct err *err)
 		return run_make_learner(&s->run, &s->learner, err);
 	if (s->run.config.folder)
 		return run_open_journal(&s->run, &s->learner, err);
-	code = store_in_memory(
-		&s->run.store, (size_t)c->channels * (size_t)c->height * (size_t)c->width, err);
+	code = store_in_memory(&s->run.store,
+		(size_t)c->channels * (size_t)c->height * (size_t)c->width,
+		target_width(s->run.config.options), err);
 	return code ? code : run_make_learner(&s->run, &s->learner, err);
 }
 

@@ -8,8 +8,8 @@
 #include "session/session_impl.h"
 
 /*
- * What is kept beside a guess as long as its key: of a class the probability, of a number both
- * bounds, which have its size.
+ * What is kept beside a guess as long as its key: of a class the probability, of a number, the first
+ * if there are several, both bounds, which have its size.
  */
 static double sureness(
 	const struct session *s, const float *answer, int known, const union target *guess)
@@ -23,15 +23,16 @@ static double sureness(
 	return packed;
 }
 
-void session_answer_guess(const struct session *s, struct answer *answer, double sureness)
+double session_sure(const struct session *s, union target *guess, double sureness)
 {
-	float bounds[2] = {NAN, NAN};
+	float bounds[2];
 
-	answer->probability = session_target(s) == TARGET_CLASS ? sureness : NAN;
-	if (session_target(s) == TARGET_NUMBER && !isnan(answer->label.number))
-		memcpy(bounds, &sureness, sizeof(bounds));
-	answer->low = bounds[0];
-	answer->high = bounds[1];
+	if (session_target(s) == TARGET_CLASS)
+		return sureness;
+	memcpy(bounds, &sureness, sizeof(bounds));
+	guess[NUMBER_LOW].number = isnan(guess->number) ? NAN : bounds[0];
+	guess[NUMBER_HIGH].number = isnan(guess->number) ? NAN : bounds[1];
+	return NAN;
 }
 
 /* Room for the logits of a group, of all classes that there are by now. */
@@ -76,7 +77,7 @@ static void guess(struct session *s, int i)
 	const struct copy *serving = s->keeper.serving;
 	const int known = serving ? copy_known(serving) : learner_classes(s->run.learner);
 	const float *logits = s->logits + (size_t)i * (size_t)stride(s);
-	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
+	union target *best = group->guesses + (size_t)i * session_guess(s);
 	struct answer answer = {.kind = ANSWER_PREDICTION,
 		.place = group->places[i],
 		.id = group->ids[i],
@@ -84,12 +85,12 @@ static void guess(struct session *s, int i)
 		.classes = known,
 		.top = group->wishes[i].top};
 
-	learner_target(s->run.learner)->guess(logits, known, best);
+	learner_target(s->run.learner)->guess(logits, known, session_width(s), best);
 	if (!in_turn(s, i))
-		target_mark_late(best);
+		target_mark_late(best, session_width(s));
 	group->sureness[i] = sureness(s, logits, known, best);
-	answer.label = *best;
-	session_answer_guess(s, &answer, group->sureness[i]);
+	answer.label = best;
+	answer.probability = session_target(s) == TARGET_CLASS ? group->sureness[i] : NAN;
 	session_answer_owed(s, group->to[i], &answer);
 }
 

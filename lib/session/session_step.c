@@ -17,7 +17,7 @@ int session_meet(struct session *s, const float *inputs, const union target *lab
 
 	if (s->journal)
 		journal_beside(s->journal, paced ? NULL : guesses, &mark);
-	if (target_late(guesses, n))
+	if (target_late(guesses, session_width(s), n))
 		learner_late(s->run.learner);
 	code = run_reveal(&s->run, inputs, labels, n, err);
 	if (s->journal)
@@ -118,7 +118,7 @@ static void answer_labels(struct session *s, int64_t first)
 			&(struct answer){.kind = ANSWER_SAMPLE,
 				.place = s->step.places[i],
 				.id = s->step.ids[i],
-				.label = s->step.labels[i],
+				.label = s->step.labels + (size_t)i * (size_t)session_width(s),
 				.sample = first + i});
 	}
 }
@@ -152,20 +152,21 @@ int session_keep_labels(struct session *s, struct err *err)
 	return 0;
 }
 
-int session_join(
-	struct session *s, const struct session_label *label, union target target, struct err *err)
+int session_join(struct session *s, const struct session_label *label, const union target *target,
+	struct err *err)
 {
+	const size_t width = (size_t)session_width(s);
 	const int at = s->step.count;
 	const int code =
 		journal_take(s->journal, label->id, s->step.inputs + (size_t)at * s->run.floats,
-			s->step.guesses + (size_t)at * TARGET_GUESS, err);
+			s->step.guesses + (size_t)at * session_guess(s), err);
 
 	if (code)
 		return code;
 	memcpy(s->step.ids[at], label->id, sizeof(label->id));
 	s->step.to[at] = label->to;
 	s->step.places[at] = label->place;
-	s->step.labels[at] = target;
+	memcpy(s->step.labels + (size_t)at * width, target, width * sizeof(*target));
 	s->step.count++;
 	return s->step.count == s->config.per_step ? session_end_step(s, err) : 0;
 }
@@ -234,8 +235,8 @@ int session_take_up(struct session *s, struct err *err)
 		if (!code)
 			code = journal_take_again(s->journal, s->step.ids[at],
 				s->step.inputs + (size_t)at * s->run.floats,
-				s->step.guesses + (size_t)at * TARGET_GUESS, &s->step.labels[at],
-				err);
+				s->step.guesses + (size_t)at * session_guess(s),
+				s->step.labels + (size_t)at * (size_t)session_width(s), err);
 		if (code || !*s->step.ids[at])
 			return code;
 		s->step.kept = ++s->step.count;

@@ -93,7 +93,7 @@ static int header_body(struct lmdb *lmdb, const void *context)
 	return journal_put_header(job->journal, &job->header);
 }
 
-static int header_check(struct journal *j, size_t floats, struct err *err)
+static int header_check(struct journal *j, size_t floats, int width, struct err *err)
 {
 	const struct header *h = &j->header;
 
@@ -106,17 +106,22 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"%s: is a journal of samples of %llu numbers, not %zu", j->folder,
 			(unsigned long long)h->floats, floats);
-	if (h->added < journal_kept(j) || h->trimmed < 0 || h->trimmed > h->added ||
-		h->oldest < 0 || h->oldest > h->arrived || h->remembered < 0 ||
-		h->remembered > h->added)
+	if (width && journal_width(j) != width)
+		return err_set(err, ERR_INPUT, "%s: is a journal of targets of %d numbers, not %d",
+			j->folder, journal_width(j), width);
+	if (h->width > TARGET_WIDTH || h->added < journal_kept(j) || h->trimmed < 0 ||
+		h->trimmed > h->added || h->oldest < 0 || h->oldest > h->arrived ||
+		h->remembered < 0 || h->remembered > h->added)
 		return err_set(err, ERR_FORMAT, "%s: data.mdb is damaged", j->folder);
 	return 0;
 }
 
 /* Tables that have only just been made get their header. */
-static int header_open(struct journal *j, size_t floats, struct err *err)
+static int header_open(struct journal *j, size_t floats, int width, struct err *err)
 {
-	struct header_job job = {j, {.version = JOURNAL_VERSION, .floats = floats}};
+	struct header_job job = {j, {.version = JOURNAL_VERSION,
+					    .width = (uint16_t)(width > 1 ? width : 0),
+					    .floats = floats}};
 	const void *record;
 	const bool bare = lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0;
 	size_t size;
@@ -139,14 +144,15 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 		memcpy(&j->header, record, sizeof(j->header));
 	lmdb_end(j->lmdb);
 	if (!code)
-		code = header_check(j, floats, err);
+		code = header_check(j, floats, width, err);
 	if (code)
 		return code;
 	j->input = shortest(j);
 	return j->header.version == JOURNAL_VERSION ? 0 : journal_upgrade(j, err);
 }
 
-int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err)
+int journal_open(
+	struct journal **journal, const char *folder, size_t floats, int width, struct err *err)
 {
 	struct journal *made = mem_new(1, sizeof(*made));
 	int code;
@@ -165,7 +171,12 @@ int journal_open(struct journal **journal, const char *folder, size_t floats, st
 	if (!code)
 		code = lmdb_open(&made->lmdb, folder, list, sizeof(list) / sizeof(list[0]), err);
 	if (!code)
-		code = header_open(made, floats, err);
+		code = header_open(made, floats, width, err);
+	if (!code) {
+		made->taken_guesses = mem_new(
+			made->taken_room * target_guess(journal_width(made)), sizeof(union target));
+		code = made->taken_guesses ? 0 : err_memory(err, "a journal", TAKEN_LEAST);
+	}
 	if (code) {
 		journal_close(made);
 		return code;
@@ -182,6 +193,7 @@ void journal_close(struct journal *journal)
 	journal_drop_notes(journal);
 	mem_free(journal->notes);
 	mem_free(journal->taken);
+	mem_free(journal->taken_guesses);
 	mem_free(journal->folder);
 	mem_free(journal);
 }
@@ -189,6 +201,33 @@ void journal_close(struct journal *journal)
 size_t journal_floats(const struct journal *journal)
 {
 	return (size_t)journal->header.floats;
+}
+
+int journal_width(const struct journal *journal)
+{
+	return journal->header.width ? journal->header.width : 1;
+}
+
+void journal_part_guess(const struct journal *journal, const union target *guess,
+	union target ends[TARGET_GUESS], union target *more)
+{
+	const size_t between = more_guess(journal);
+
+	memcpy(ends, guess, NUMBER_OUTPUTS * sizeof(*ends));
+	memcpy(more, guess + NUMBER_OUTPUTS, between * sizeof(*more));
+	memcpy(ends + NUMBER_OUTPUTS, guess + NUMBER_OUTPUTS + between,
+		(TARGET_GUESS - NUMBER_OUTPUTS) * sizeof(*ends));
+}
+
+void journal_join_guess(const struct journal *journal, const union target ends[TARGET_GUESS],
+	const void *more, union target *guess)
+{
+	const size_t between = more_guess(journal);
+
+	memcpy(guess, ends, NUMBER_OUTPUTS * sizeof(*ends));
+	memcpy(guess + NUMBER_OUTPUTS, more, between * sizeof(*guess));
+	memcpy(guess + NUMBER_OUTPUTS + between, ends + NUMBER_OUTPUTS,
+		(TARGET_GUESS - NUMBER_OUTPUTS) * sizeof(*ends));
 }
 
 void journal_hold(struct journal *journal)
@@ -229,18 +268,23 @@ struct add_job {
 	struct header *header; /* what it will be */
 };
 
-static void guesses_copy(union target *to, const struct journal *j, size_t i)
+/* The guess of the i-th sample of a call, in two parts. */
+static void guess_copy(
+	const struct journal *j, size_t i, union target ends[TARGET_GUESS], union target *more)
 {
-	const union target *own = j->guesses ? j->guesses + i * TARGET_GUESS : NULL;
+	const size_t cells = target_guess(journal_width(j));
+	union target none[TARGET_GUESS_MOST];
+	const union target *own = j->guesses ? j->guesses + i * cells : none;
 
+	for (size_t k = 0; k < cells; k++)
+		none[k] = TARGET_NONE;
 	if (i < j->taken_count)
-		own = j->taken[i].guesses;
-	for (int k = 0; k < TARGET_GUESS; k++)
-		to[k] = own ? own[k] : TARGET_NONE;
+		own = taken_guess(j, i);
+	journal_part_guess(j, own, ends, more);
 }
 
-static int taken_remember(
-	struct journal *j, int i, int64_t id, const struct trailer *trailer, const void *input)
+static int taken_remember(struct journal *j, int i, int64_t id, const struct trailer *trailer,
+	const union target *more, const void *input)
 {
 	const struct done done = {
 		.id = id,
@@ -251,7 +295,7 @@ static int taken_remember(
 		.has_input = true,
 	};
 
-	return journal_remember(j, j->taken[i].key, &done);
+	return journal_remember(j, j->taken[i].key, &done, more);
 }
 
 static int sample_put(const struct add_job *job, int i)
@@ -259,21 +303,26 @@ static int sample_put(const struct add_job *job, int i)
 	struct journal *j = job->journal;
 	const int64_t id = j->header.added + i;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
-	const size_t stored = journal_stored(j, input);
-	struct trailer trailer = {.label = job->labels[i], .follow = job->n - 1 - i};
+	const size_t stored = journal_stored(j, input), labels = more_label(j);
+	const size_t cells = (labels + more_guess(j)) * sizeof(union target);
+	const union target *label = job->labels + (size_t)i * (labels + 1);
+	struct trailer trailer = {.label = *label, .follow = job->n - 1 - i};
+	union target more[TARGET_WIDTH - 1 + MORE_GUESS_MOST];
 	void *record;
 	const int status =
-		lmdb_put(j->lmdb, SAMPLES, id_key(&id), stored + sizeof(trailer), &record);
+		lmdb_put(j->lmdb, SAMPLES, id_key(&id), stored + cells + sizeof(trailer), &record);
 
 	if (status)
 		return status;
-	guesses_copy(trailer.guesses, j, (size_t)i);
+	memcpy(more, label + 1, labels * sizeof(*more));
+	guess_copy(j, (size_t)i, trailer.guesses, more + labels);
 	if (j->mark)
 		trailer.mark = *j->mark;
-	trailer.checksum = journal_sample_checksum(id, input, stored, &trailer);
 	memcpy(record, input, stored);
-	memcpy((char *)record + stored, &trailer, sizeof(trailer));
-	return (size_t)i < j->taken_count ? taken_remember(j, i, id, &trailer, input) : 0;
+	memcpy((char *)record + stored, more, cells);
+	trailer.checksum = journal_sample_checksum(id, record, stored + cells, &trailer);
+	memcpy((char *)record + stored + cells, &trailer, sizeof(trailer));
+	return (size_t)i < j->taken_count ? taken_remember(j, i, id, &trailer, more, input) : 0;
 }
 
 static int add_body(struct lmdb *lmdb, const void *context)
@@ -325,10 +374,11 @@ void journal_beside(
 	journal->mark = mark;
 }
 
-/* What is stored of the input is valid until lmdb_end. */
+/* What is stored of the input, and the cells behind it, are valid until lmdb_end. */
 static int sample_find(struct journal *j, int64_t id, const void **input, size_t *stored,
 	struct trailer *trailer, struct err *err)
 {
+	const size_t cells = (more_label(j) + more_guess(j)) * sizeof(union target);
 	size_t size;
 	const int code = lmdb_find(j->lmdb, SAMPLES, id_key(&id), input, &size, err);
 
@@ -337,9 +387,10 @@ static int sample_find(struct journal *j, int64_t id, const void **input, size_t
 	if (!*input)
 		return err_set(err, ERR_INPUT, "sample %lld has %s", (long long)id,
 			id >= 0 && id < j->header.added ? "been forgotten" : "not been added");
-	if (journal_fits(j, size, sizeof(*trailer), stored)) {
-		memcpy(trailer, (const char *)*input + *stored, sizeof(*trailer));
-		if (journal_sample_checksum(id, *input, *stored, trailer) == trailer->checksum)
+	if (journal_fits(j, size, cells + sizeof(*trailer), stored)) {
+		memcpy(trailer, (const char *)*input + *stored + cells, sizeof(*trailer));
+		if (journal_sample_checksum(id, *input, *stored + cells, trailer) ==
+			trailer->checksum)
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: sample %lld is damaged", j->folder, (long long)id);
@@ -356,11 +407,15 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 	if (code)
 		return code;
 	for (int i = 0; i < n && !code; i++) {
+		const size_t more = more_label(journal);
+		union target *label = labels + (size_t)i * (more + 1);
+
 		code = sample_find(journal, ids[i], &input, &stored, &trailer, err);
-		if (!code)
-			journal_fill(journal, input, stored,
-				(char *)inputs + (size_t)i * journal->input);
-		labels[i] = trailer.label;
+		if (code)
+			break;
+		journal_fill(journal, input, stored, (char *)inputs + (size_t)i * journal->input);
+		*label = trailer.label;
+		memcpy(label + 1, (const char *)input + stored, more * sizeof(*label));
 	}
 	lmdb_end(journal->lmdb);
 	return code;
@@ -378,8 +433,11 @@ int journal_guesses(
 		return code;
 	for (int i = 0; i < n && !code; i++) {
 		code = sample_find(journal, ids[i], &input, &stored, &trailer, err);
-		memcpy(guesses + (ptrdiff_t)i * TARGET_GUESS, trailer.guesses,
-			sizeof(trailer.guesses));
+		if (!code)
+			journal_join_guess(journal, trailer.guesses,
+				(const char *)input + stored +
+					more_label(journal) * sizeof(union target),
+				guesses + (size_t)i * target_guess(journal_width(journal)));
 	}
 	lmdb_end(journal->lmdb);
 	return code;

@@ -27,15 +27,18 @@ struct journal;
  * Opens the journal in the folder, or creates both. Samples have `floats` numbers; 0: as in the
  * existing journal, and as many if nothing was ever kept there. Refuses a journal with samples of another length (ERR_INPUT), a file that is
  * not a journal, has another version or is truncated (ERR_FORMAT), and a journal that is already
- * open (ERR_STATE). A journal of the previous version is upgraded.
+ * open (ERR_STATE). A journal of the previous version is upgraded. Targets have `width` cells, and
+ * so have all labels here, and target_guess(width) all guesses; 0: as in the existing journal.
  *
  * journal_floats returns the length that the journal was created with. journal_widen makes inputs
  * longer from now on. Those that are there read back with NAN in the new places, and an input
  * that ends with NANs is the same input as one without them: neither is stored.
  */
-int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
+int journal_open(
+	struct journal **journal, const char *folder, size_t floats, int width, struct err *err);
 void journal_close(struct journal *journal);
 size_t journal_floats(const struct journal *journal);
+int journal_width(const struct journal *journal);
 void journal_widen(struct journal *journal, size_t floats);
 
 /*
@@ -79,9 +82,8 @@ struct lmdb *journal_tables(struct journal *journal);
 
 /*
  * Inputs whose labels are not known yet. journal_wait stores each under a key, text of 1 to
- * JOURNAL_KEY bytes, replacing what waited there. It also stores their guesses: TARGET_GUESS
- * classes for each, as predicted on arrival, best first, -1 for none, and the probability of the
- * first. Guesses stay with the sample that the input becomes, the probability as long as its key
+ * JOURNAL_KEY bytes, replacing what waited there. It also stores their guesses, as predicted
+ * on arrival, and a number that says how sure the first is. Guesses stay with the sample that the input becomes, the probability as long as its key
  * is remembered. NULL: no guesses, or unknown probabilities.
  *
  * journal_take returns the input of a key whose label has come; an unknown key is ERR_INPUT. The
@@ -120,7 +122,7 @@ int journal_look(struct journal *journal, const char *key, float *input, union t
 void journal_leave(struct journal *journal, const char *const *keys, int n);
 int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
 
-/* Fills in the guesses of n samples, TARGET_GUESS each. Errors are those of journal_read. */
+/* Fills in the guesses of n samples. Errors are those of journal_read. */
 int journal_guesses(
 	struct journal *journal, const int64_t *ids, int n, union target *guesses, struct err *err);
 
@@ -169,10 +171,14 @@ enum journal_place {
 struct journal_found {
 	enum journal_place place;
 	int64_t id; /* of an added sample; so is the label */
-	union target label;
-	union target prediction; /* the first cell of the guess; TARGET_NONE: unknown */
-	double probability;      /* as journal_wait was given it; NAN: unknown */
-	bool differs;            /* the key's input is known to differ, or waits and is damaged */
+	union target label[TARGET_WIDTH];
+	/*
+	 * The guess, TARGET_NONE: unknown. Of an added sample with a target of one cell only the
+	 * first cell is kept.
+	 */
+	union target guess[TARGET_GUESS_MOST];
+	double probability; /* as journal_wait was given it; NAN: unknown */
+	bool differs;       /* the key's input is known to differ, or waits and is damaged */
 };
 int journal_find(struct journal *journal, const char *key, const float *input,
 	struct journal_found *found, struct err *err);

@@ -7,19 +7,27 @@
 #include "base/checksum.h"
 #include "store/journal_impl.h"
 
-int journal_remember(struct journal *journal, const char *key, const struct done *done)
+static size_t done_bytes(const struct journal *j)
 {
-	const size_t size = strlen(key);
+	return sizeof(struct done) + (more_label(j) + more_guess(j)) * sizeof(union target);
+}
+
+int journal_remember(
+	struct journal *journal, const char *key, const struct done *done, const union target *more)
+{
+	const size_t size = strlen(key), bytes = done_bytes(journal);
 	void *record;
 	int status = lmdb_put(journal->lmdb, KEYS, id_key(&done->id), size, &record);
 
 	if (status)
 		return status;
 	memcpy(record, key, size);
-	status = lmdb_put(journal->lmdb, DONE, text_key(key), sizeof(*done), &record);
-	if (!status)
-		memcpy(record, done, sizeof(*done));
-	return status;
+	status = lmdb_put(journal->lmdb, DONE, text_key(key), bytes, &record);
+	if (status)
+		return status;
+	memcpy(record, done, sizeof(*done));
+	memcpy((char *)record + sizeof(*done), more, bytes - sizeof(*done));
+	return 0;
 }
 
 /* The key may have come again since, for a later sample. */
@@ -34,9 +42,9 @@ static int forget_key(struct journal *j, int64_t id)
 	if (status || !key_copy(key, record, size))
 		return status;
 	status = lmdb_peek(j->lmdb, DONE, text_key(key), &record, &size);
-	if (!status && size == sizeof(done))
+	if (!status && size == done_bytes(j))
 		memcpy(&done, record, sizeof(done));
-	if (!status && size == sizeof(done) && done.id == id)
+	if (!status && size == done_bytes(j) && done.id == id)
 		status = lmdb_remove(j->lmdb, DONE, text_key(key));
 	return status ? status : lmdb_remove(j->lmdb, KEYS, id_key(&id));
 }
@@ -55,39 +63,42 @@ int journal_unremember(struct journal *journal, struct header *header)
 static void found_waiting(const struct journal *j, const char *key, const float *input,
 	const void *record, size_t size, struct journal_found *found)
 {
+	const size_t cells = more_guess(j) * sizeof(union target);
 	struct tail tail;
 	size_t stored;
 
 	found->place = journal_find_taken(j, key) ? JOURNAL_TAKEN : JOURNAL_WAITS;
 	found->differs = true;
-	if (!journal_fits(j, size, sizeof(tail), &stored))
+	if (!journal_fits(j, size, cells + sizeof(tail), &stored))
 		return;
-	memcpy(&tail, (const char *)record + stored, sizeof(tail));
-	if (journal_input_checksum(record, stored, &tail) != tail.checksum)
+	memcpy(&tail, (const char *)record + stored + cells, sizeof(tail));
+	if (journal_input_checksum(record, stored + cells, &tail) != tail.checksum)
 		return;
 	found->differs =
 		input && (journal_stored(j, input) != stored || memcmp(record, input, stored) != 0);
-	found->prediction = tail.guesses[0];
+	journal_join_guess(j, tail.guesses, (const char *)record + stored, found->guess);
 	found->probability = tail.probability;
 }
 
 static void found_done(const struct journal *j, const float *input, const void *record, size_t size,
 	struct journal_found *found)
 {
+	const union target *more =
+		(const union target *)((const char *)record + sizeof(struct done));
 	struct done done;
 
-	if (size != sizeof(done))
+	if (size != done_bytes(j))
 		return;
 	memcpy(&done, record, sizeof(done));
-	*found = (struct journal_found){
-		.place = JOURNAL_ADDED,
-		.id = done.id,
-		.label = done.label,
-		.prediction = done.prediction,
-		.probability = done.probability,
-		.differs = input && done.has_input &&
-			   checksum_add(0, input, journal_stored(j, input)) != done.input,
-	};
+	found->place = JOURNAL_ADDED;
+	found->id = done.id;
+	found->probability = done.probability;
+	found->differs = input && done.has_input &&
+			 checksum_add(0, input, journal_stored(j, input)) != done.input;
+	found->label[0] = done.label;
+	memcpy(found->label + 1, more, more_label(j) * sizeof(*more));
+	found->guess[0] = done.prediction;
+	memcpy(found->guess + NUMBER_OUTPUTS, more + more_label(j), more_guess(j) * sizeof(*more));
 }
 
 int journal_find(struct journal *journal, const char *key, const float *input,
@@ -97,7 +108,9 @@ int journal_find(struct journal *journal, const char *key, const float *input,
 	size_t size;
 	int code = lmdb_begin(journal->lmdb, err);
 
-	*found = (struct journal_found){.prediction = TARGET_NONE, .probability = NAN};
+	*found = (struct journal_found){.probability = NAN};
+	for (size_t k = 0; k < target_guess(journal_width(journal)); k++)
+		found->guess[k] = TARGET_NONE;
 	if (code)
 		return code;
 	code = lmdb_find(journal->lmdb, WAITING, text_key(key), &record, &size, err);

@@ -5,9 +5,13 @@
  *	samples   id: input and trailer
  *	waiting   key: input and tail; an input beyond header.floats ends with no NAN
  *	arrivals  sequence number of a waiting input: its key
- *	labelled  future id of a taken input: its label and key
+ *	labelled  future id of a taken input: its label and key, without a NUL
  *	keys      id of a sample that had waited: its key
  *	done      key of such a sample: its id and label, and what was predicted
+ *
+ * Targets of several cells need more room than the structs below have. In front of the trailer, and
+ * behind `done`, stand `more` cells: those of the label behind its first, then those of the guess
+ * between its first three and its last two; in front of the tail only the latter.
  *
  * Invariants: `header` equals the table's. arrivals has the key of every waiting input. keys and
  * done agree.
@@ -27,7 +31,8 @@ enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE };
 
 struct header {
 	char magic[8];
-	uint32_t version, unused;
+	uint32_t version;
+	uint16_t width, unused; /* cells of a target; 0: 1 */
 	uint64_t floats;
 	int64_t added, trimmed;
 	int64_t arrived, oldest; /* the next input's number; a lower bound of those waiting */
@@ -49,11 +54,6 @@ struct tail {
 	uint32_t checksum;
 };
 
-struct labelled {
-	union target label;
-	char key[]; /* without a NUL */
-};
-
 struct done {
 	int64_t id;
 	double probability;
@@ -66,7 +66,6 @@ struct taken {
 	char key[JOURNAL_KEY + 1];
 	int64_t arrival;
 	double probability;
-	union target guesses[TARGET_GUESS];
 };
 
 struct note {
@@ -80,6 +79,7 @@ struct journal {
 	struct header header;
 	int64_t waiting, remembered; /* limits */
 	struct taken *taken;
+	union target *taken_guesses; /* target_guess(width) for each */
 	size_t taken_count, taken_room;
 	size_t labelled;             /* how many of them have labels in the table */
 	const union target *guesses; /* from journal_beside, as is the mark */
@@ -110,6 +110,29 @@ static inline bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_
 	return true;
 }
 
+/* The cells of targets that stand beside the structs above. */
+enum { MORE_GUESS_MOST = NUMBER_OUTPUTS * (TARGET_WIDTH - 1) };
+static inline size_t more_label(const struct journal *journal)
+{
+	return (size_t)journal_width(journal) - 1;
+}
+
+static inline size_t more_guess(const struct journal *journal)
+{
+	return NUMBER_OUTPUTS * more_label(journal);
+}
+
+static inline union target *taken_guess(const struct journal *journal, size_t i)
+{
+	return journal->taken_guesses + i * target_guess(journal_width(journal));
+}
+
+/* Parts a guess into its first three and last two cells and the others; and puts it together. */
+void journal_part_guess(const struct journal *journal, const union target *guess,
+	union target ends[TARGET_GUESS], union target *more);
+void journal_join_guess(const struct journal *journal, const union target ends[TARGET_GUESS],
+	const void *more, union target *guess);
+
 /* The bytes of an input that are stored. */
 size_t journal_stored(const struct journal *journal, const void *input);
 /* Whether a record may be an input and `behind` bytes; if so, *stored is the input's length. */
@@ -139,7 +162,8 @@ int journal_put_notes(struct journal *journal);
 int journal_unwait_all(struct journal *journal, const char *const *keys, int n);
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
 /* Remembers the key of a sample; forgets keys that are too old. */
-int journal_remember(struct journal *journal, const char *key, const struct done *done);
+int journal_remember(struct journal *journal, const char *key, const struct done *done,
+	const union target *more);
 int journal_unremember(struct journal *journal, struct header *header);
 
 #endif

@@ -75,6 +75,22 @@ struct wait_job {
 	struct header *header; /* what it will be */
 };
 
+static size_t tail_bytes(const struct journal *j)
+{
+	return more_guess(j) * sizeof(union target) + sizeof(struct tail);
+}
+
+/* The tail of a record; false if it cannot be one of a waiting input. */
+static bool tail_get(const struct journal *j, const void *record, size_t size, struct tail *tail)
+{
+	size_t stored;
+
+	if (!journal_fits(j, size, tail_bytes(j), &stored))
+		return false;
+	memcpy(tail, (const char *)record + size - sizeof(*tail), sizeof(*tail));
+	return true;
+}
+
 /* The number of the input that waits under the key; a new one where there is none. */
 static int arrival_of(
 	const struct wait_job *job, const char *key, int64_t *arrival, int64_t *waiting)
@@ -83,11 +99,10 @@ static int arrival_of(
 	struct tail tail;
 	const void *found;
 	void *record;
-	size_t size, stored;
+	size_t size;
 	int status = lmdb_peek(j->lmdb, WAITING, text_key(key), &found, &size);
 
-	if (!status && found && journal_fits(j, size, sizeof(tail), &stored)) {
-		memcpy(&tail, (const char *)found + stored, sizeof(tail));
+	if (!status && found && tail_get(j, found, size, &tail)) {
 		*arrival = tail.arrival;
 		return 0;
 	}
@@ -104,24 +119,26 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 {
 	struct journal *j = job->journal;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
-	const size_t stored = journal_stored(j, input);
-	struct tail tail = {.probability = NAN, .guesses = {{-1}, {-1}, {-1}, {-1}, {-1}}};
+	const size_t stored = journal_stored(j, input), cells = target_guess(journal_width(j));
+	const size_t bytes = stored + tail_bytes(j);
+	union target guess[TARGET_GUESS_MOST], more[MORE_GUESS_MOST];
+	struct tail tail = {.probability = NAN};
 	void *record;
 	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
 
 	if (!status)
-		status = lmdb_put(
-			j->lmdb, WAITING, text_key(job->keys[i]), stored + sizeof(tail), &record);
+		status = lmdb_put(j->lmdb, WAITING, text_key(job->keys[i]), bytes, &record);
 	if (status)
 		return status;
-	if (job->guesses)
-		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * TARGET_GUESS,
-			sizeof(tail.guesses));
+	for (size_t k = 0; k < cells; k++)
+		guess[k] = job->guesses ? job->guesses[(size_t)i * cells + k] : TARGET_NONE;
+	journal_part_guess(j, guess, tail.guesses, more);
 	if (job->probabilities)
 		tail.probability = job->probabilities[i];
-	tail.checksum = journal_input_checksum(input, stored, &tail);
 	memcpy(record, input, stored);
-	memcpy((char *)record + stored, &tail, sizeof(tail));
+	memcpy((char *)record + stored, more, more_guess(j) * sizeof(*more));
+	tail.checksum = journal_input_checksum(record, bytes - sizeof(tail), &tail);
+	memcpy((char *)record + bytes - sizeof(tail), &tail, sizeof(tail));
 	return 0;
 }
 
@@ -139,12 +156,11 @@ int journal_unwait_all(struct journal *j, const char *const *keys, int n)
 	for (int i = 0; i < n && !status; i++) {
 		const void *record;
 		struct tail tail;
-		size_t size, stored;
+		size_t size;
 
 		status = lmdb_peek(j->lmdb, WAITING, text_key(keys[i]), &record, &size);
-		if (status || !record || !journal_fits(j, size, sizeof(tail), &stored))
+		if (status || !record || !tail_get(j, record, size, &tail))
 			continue;
-		memcpy(&tail, (const char *)record + stored, sizeof(tail));
 		status = journal_unwait(j, keys[i], tail.arrival);
 	}
 	return status;
@@ -227,9 +243,9 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 	return 0;
 }
 
-/* For use between lmdb_begin and lmdb_end. */
-static int waiting_find(
-	struct journal *j, const char *key, float *input, struct tail *tail, struct err *err)
+/* For use between lmdb_begin and lmdb_end. `guess` may be NULL. */
+static int waiting_find(struct journal *j, const char *key, float *input, union target *guess,
+	struct tail *tail, struct err *err)
 {
 	const void *record;
 	size_t size, stored;
@@ -239,11 +255,13 @@ static int waiting_find(
 		return code;
 	if (!record)
 		return err_set(err, ERR_INPUT, "no input waits under %s", key);
-	if (journal_fits(j, size, sizeof(*tail), &stored)) {
+	if (tail_get(j, record, size, tail) &&
+		journal_input_checksum(record, size - sizeof(*tail), tail) == tail->checksum) {
+		stored = size - tail_bytes(j);
 		journal_fill(j, record, stored, input);
-		memcpy(tail, (const char *)record + stored, sizeof(*tail));
-		if (journal_input_checksum(record, stored, tail) == tail->checksum)
-			return 0;
+		if (guess)
+			journal_join_guess(j, tail->guesses, (const char *)record + stored, guess);
+		return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
 }
@@ -257,11 +275,9 @@ int journal_look(struct journal *journal, const char *key, float *input, union t
 
 	if (code)
 		return code;
-	code = waiting_find(journal, key, input, &tail, &why);
+	code = waiting_find(journal, key, input, guesses, &tail, &why);
 	lmdb_end(journal->lmdb);
 	*found = !code;
-	if (!code)
-		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
 	return code && code != ERR_INPUT ? err_set(err, code, "%s", why.message) : 0;
 }
 
@@ -280,24 +296,27 @@ int journal_newest(struct journal *journal, float *input, union target *guesses,
 	if (!code)
 		key_copy(key, record, size);
 	if (!code)
-		code = waiting_find(journal, key, input, &tail, err);
+		code = waiting_find(journal, key, input, guesses, &tail, err);
 	lmdb_end(journal->lmdb);
-	if (!code)
-		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
 	return code;
 }
 
 static int taken_reserve(struct journal *j, struct err *err)
 {
-	const size_t room = 2 * j->taken_room;
+	const size_t room = 2 * j->taken_room, cells = target_guess(journal_width(j));
 	struct taken *larger;
+	union target *guesses;
 
 	if (j->taken_count < j->taken_room)
 		return 0;
 	larger = mem_resize(j->taken, room, sizeof(*larger));
-	if (!larger)
+	if (larger)
+		j->taken = larger;
+	guesses = mem_resize(j->taken_guesses, room * cells, sizeof(*guesses));
+	if (guesses)
+		j->taken_guesses = guesses;
+	if (!larger || !guesses)
 		return err_memory(err, "a journal's keys", room * sizeof(*larger));
-	j->taken = larger;
 	j->taken_room = room;
 	return 0;
 }
@@ -306,6 +325,7 @@ int journal_take(struct journal *journal, const char *key, float *input, union t
 	struct err *err)
 {
 	struct taken *taken;
+	union target *guess;
 	struct tail tail;
 	int code = keys_check(journal, &key, 1, err);
 
@@ -315,17 +335,17 @@ int journal_take(struct journal *journal, const char *key, float *input, union t
 		code = lmdb_begin(journal->lmdb, err);
 	if (code)
 		return code;
-	code = waiting_find(journal, key, input, &tail, err);
+	guess = taken_guess(journal, journal->taken_count);
+	code = waiting_find(journal, key, input, guess, &tail, err);
 	lmdb_end(journal->lmdb);
 	if (code)
 		return code;
 	taken = &journal->taken[journal->taken_count++];
 	memcpy(taken->key, key, strlen(key) + 1);
-	memcpy(taken->guesses, tail.guesses, sizeof(tail.guesses));
 	taken->arrival = tail.arrival;
 	taken->probability = tail.probability;
 	if (guesses)
-		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
+		memcpy(guesses, guess, target_guess(journal_width(journal)) * sizeof(*guess));
 	return 0;
 }
 
@@ -339,6 +359,7 @@ static int label_body(struct lmdb *lmdb, const void *context)
 {
 	const struct label_job *job = context;
 	const struct journal *j = job->journal;
+	const size_t width = (size_t)journal_width(j), label = width * sizeof(union target);
 	int status = 0;
 
 	for (size_t i = j->labelled; i < job->n && !status; i++) {
@@ -346,12 +367,11 @@ static int label_body(struct lmdb *lmdb, const void *context)
 		const size_t size = strlen(j->taken[i].key);
 		void *record;
 
-		status = lmdb_put(
-			lmdb, LABELLED, id_key(&id), sizeof(struct labelled) + size, &record);
+		status = lmdb_put(lmdb, LABELLED, id_key(&id), label + size, &record);
 		if (status)
 			break;
-		memcpy(record, &job->labels[i], sizeof(*job->labels));
-		memcpy((char *)record + sizeof(struct labelled), j->taken[i].key, size);
+		memcpy(record, job->labels + i * width, label);
+		memcpy((char *)record + label, j->taken[i].key, size);
 	}
 	return status ? status : journal_put_notes(job->journal);
 }
@@ -378,6 +398,7 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	union target *guesses, union target *label, struct err *err)
 {
 	const int64_t id = journal->header.added + (int64_t)journal->taken_count;
+	const size_t cells = (size_t)journal_width(journal) * sizeof(*label);
 	const void *record;
 	size_t size;
 	int code = lmdb_begin(journal->lmdb, err);
@@ -386,10 +407,9 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	if (code)
 		return code;
 	code = lmdb_find(journal->lmdb, LABELLED, id_key(&id), &record, &size, err);
-	if (!code && size > sizeof(struct labelled)) {
-		memcpy(label, record, sizeof(*label));
-		key_copy(key, (const char *)record + sizeof(struct labelled),
-			size - sizeof(struct labelled));
+	if (!code && size > cells) {
+		memcpy(label, record, cells);
+		key_copy(key, (const char *)record + cells, size - cells);
 	}
 	lmdb_end(journal->lmdb);
 	if (code || !*key)

@@ -37,6 +37,11 @@ int64_t store_count(const struct store *store)
 	return store->count;
 }
 
+int store_width(const struct store *store)
+{
+	return store->width;
+}
+
 void store_stand(struct store *store, int64_t count)
 {
 	store->count = count;
@@ -79,7 +84,8 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, u
 		const int left = n - i;
 
 		code = store->type->fetch(store, ids + i, left < STORE_BATCH ? left : STORE_BATCH,
-			inputs + (size_t)i * store->floats, labels + i, err);
+			inputs + (size_t)i * store->floats,
+			labels + (size_t)i * (size_t)store->width, err);
 	}
 	return code;
 }

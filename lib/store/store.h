@@ -42,15 +42,16 @@
 struct store;
 struct journal;
 
-/* Samples of `floats` numbers each. */
-int store_in_memory(struct store **store, size_t floats, struct err *err);
+/* Samples of `floats` numbers each, with targets of `width` cells; all arrays of labels have them. */
+int store_in_memory(struct store **store, size_t floats, int width, struct err *err);
 
 /*
  * The same in the journal of a folder (store/journal.h); creates both if needed. store_journal
  * returns that journal, for inputs that wait for their labels: inputs taken from it must be added
  * next. It lives as long as the store; NULL for other kinds.
  */
-int store_in_journal(struct store **store, const char *folder, size_t floats, struct err *err);
+int store_in_journal(
+	struct store **store, const char *folder, size_t floats, int width, struct err *err);
 struct journal *store_journal(struct store *store);
 void store_free(struct store *store);
 
@@ -58,7 +59,8 @@ void store_free(struct store *store);
  * A store that only counts, for a process whose samples are held by another. store_stand sets the
  * count, for this kind or over a source.
  */
-int store_elsewhere(struct store **store, size_t floats, struct err *err);
+int store_elsewhere(struct store **store, size_t floats, int width, struct err *err);
+int store_width(const struct store *store);
 void store_stand(struct store *store, int64_t count);
 
 /*

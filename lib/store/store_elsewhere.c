@@ -44,7 +44,7 @@ static const struct store_type elsewhere_type = {
 	.widen = elsewhere_widen,
 };
 
-int store_elsewhere(struct store **store, size_t floats, struct err *err)
+int store_elsewhere(struct store **store, size_t floats, int width, struct err *err)
 {
 	struct store *made = mem_new(1, sizeof(*made));
 
@@ -53,5 +53,6 @@ int store_elsewhere(struct store **store, size_t floats, struct err *err)
 		return err_memory(err, "a store", sizeof(*made));
 	made->type = &elsewhere_type;
 	made->floats = floats;
+	made->width = width;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Shared by the kinds of stores. A row is a sample's input followed by its label, so that
+ * Shared by the kinds of stores. A row is a sample's input followed by its target, so that
  * fetching a sample touches as few cache lines as possible.
  */
 #ifndef RETAIN_STORE_STORE_IMPL_H
@@ -34,6 +34,7 @@ struct store_type {
 struct store {
 	const struct store_type *type;
 	size_t floats;
+	int width; /* cells of a target */
 	int64_t count;
 };
 
@@ -42,19 +43,29 @@ enum { STORE_BATCH = 64, STORE_LINE = 64, STORE_LINES_AHEAD = 8 };
 
 static inline size_t store_row(const struct store *store)
 {
-	return store->floats * sizeof(float) + sizeof(int32_t);
+	return store->floats * sizeof(float) + (size_t)store->width * sizeof(union target);
 }
 
 static inline void store_row_put(
-	const struct store *store, char *row, const float *input, union target label)
+	const struct store *store, char *row, const float *input, const union target *label)
 {
 	const size_t size = store->floats * sizeof(float);
 
 	memcpy(row, input, size);
-	memcpy(row + size, &label, sizeof(label));
+	memcpy(row + size, label, (size_t)store->width * sizeof(*label));
 }
 
-static inline union target store_row_label(const struct store *store, const char *row)
+static inline void store_row_get(
+	const struct store *store, const char *row, float *input, union target *label)
+{
+	const size_t size = store->floats * sizeof(float);
+
+	memcpy(input, row, size);
+	memcpy(label, row + size, (size_t)store->width * sizeof(*label));
+}
+
+/* The first cell of a row's target. */
+static inline union target store_row_first(const struct store *store, const char *row)
 {
 	union target label;
 

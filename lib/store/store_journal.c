@@ -21,7 +21,8 @@ enum { NOTES_LEAST = 64 };
 struct journal_store {
 	struct store store; /* must be first */
 	struct journal *journal;
-	float *compared; /* a sample's input */
+	float *compared;                  /* a sample's input, */
+	union target label[TARGET_WIDTH]; /* and its target */
 	int64_t *notes;
 	uint64_t *table;
 	size_t noted, room; /* the table has 2 * room places */
@@ -98,7 +99,7 @@ static int check_reach(const struct journal_store *s, struct err *err)
 static int compare(struct journal_store *s, const float *inputs, const union target *labels, int n,
 	struct err *err)
 {
-	const size_t floats = s->store.floats;
+	const size_t floats = s->store.floats, width = (size_t)s->store.width;
 	int code = check_reach(s, err);
 
 	if (!code && n > journal_added(s->journal) - s->store.count)
@@ -107,10 +108,10 @@ static int compare(struct journal_store *s, const float *inputs, const union tar
 			(long long)(journal_added(s->journal) - s->store.count));
 	for (int i = 0; i < n && !code; i++) {
 		const int64_t id = s->store.count + i;
-		union target label;
 
-		code = journal_read(s->journal, &id, 1, s->compared, &label, err);
-		if (!code && (label.class != labels[i].class ||
+		code = journal_read(s->journal, &id, 1, s->compared, s->label, err);
+		if (!code && (memcmp(s->label, labels + (size_t)i * width,
+				      width * sizeof(*labels)) != 0 ||
 				     memcmp(s->compared, inputs + (size_t)i * floats,
 					     floats * sizeof(float)) != 0))
 			code = err_set(err, ERR_INPUT, "sample %lld is another in the journal",
@@ -303,7 +304,8 @@ struct journal *store_journal(struct store *store)
 	return store->type == &journal_type ? mine(store)->journal : NULL;
 }
 
-int store_in_journal(struct store **store, const char *folder, size_t floats, struct err *err)
+int store_in_journal(
+	struct store **store, const char *folder, size_t floats, int width, struct err *err)
 {
 	struct journal_store *made = mem_new(1, sizeof(*made));
 	int code;
@@ -313,12 +315,13 @@ int store_in_journal(struct store **store, const char *folder, size_t floats, st
 		return err_memory(err, "a store", sizeof(*made));
 	made->store.type = &journal_type;
 	made->store.floats = floats;
+	made->store.width = width;
 	made->compared = mem_new(floats, sizeof(*made->compared));
 	code = made->compared ? 0 : err_memory(err, "a store", floats * sizeof(float));
 	if (!code)
 		code = notes_reserve(made, 0, err);
 	if (!code)
-		code = journal_open(&made->journal, folder, floats, err);
+		code = journal_open(&made->journal, folder, floats, width, err);
 	if (code) {
 		journal_store_free(&made->store);
 		return code;

@@ -151,7 +151,7 @@ static int64_t place_take(struct memory_store *s)
 
 	if (place == FREE)
 		return s->places++;
-	s->free = store_row_label(&s->store, row_at(s, place)).class;
+	s->free = store_row_first(&s->store, row_at(s, place)).class;
 	return place;
 }
 
@@ -174,8 +174,8 @@ static int memory_add(struct store *store, const float *inputs, const union targ
 	for (int i = 0; i < n && !code; i++) {
 		const int64_t place = place_take(s);
 
-		store_row_put(
-			store, row_at(s, place), inputs + (size_t)i * store->floats, labels[i]);
+		store_row_put(store, row_at(s, place), inputs + (size_t)i * store->floats,
+			labels + (size_t)i * (size_t)store->width);
 		entry_add(s, store->count + i, place);
 	}
 	return code;
@@ -198,10 +198,9 @@ static int memory_fetch(struct store *store, const int64_t *ids, int n, float *i
 		rows[i] = row_at(s, entry->place - 1);
 		store_row_prefetch(store, rows[i]);
 	}
-	for (int i = 0; i < n; i++) {
-		memcpy(inputs + (size_t)i * store->floats, rows[i], store->floats * sizeof(float));
-		labels[i] = store_row_label(store, rows[i]);
-	}
+	for (int i = 0; i < n; i++)
+		store_row_get(store, rows[i], inputs + (size_t)i * store->floats,
+			labels + (size_t)i * (size_t)store->width);
 	return 0;
 }
 
@@ -338,7 +337,7 @@ static const struct store_type memory_type = {
 	.widen = memory_widen,
 };
 
-int store_in_memory(struct store **store, size_t floats, struct err *err)
+int store_in_memory(struct store **store, size_t floats, int width, struct err *err)
 {
 	struct memory_store *made = mem_new(1, sizeof(*made));
 	int code;
@@ -348,6 +347,7 @@ int store_in_memory(struct store **store, size_t floats, struct err *err)
 		return err_memory(err, "a store", sizeof(*made));
 	made->store.type = &memory_type;
 	made->store.floats = floats;
+	made->store.width = width;
 	made->free = FREE;
 	made->block_rows = 1 + (int64_t)(BLOCK_BYTES / place_bytes(made));
 	code = table_reserve(made, 0, err);

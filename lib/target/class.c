@@ -69,8 +69,9 @@ static float odds_of(double difference)
 	return (float)copysign(size, difference);
 }
 
-static void guess(const float *answer, int known, union target guess[TARGET_GUESS])
+static void guess(const float *answer, int known, int width, union target *guess)
 {
+	(void)width;
 	class_most(answer, known, &guess->class, TARGET_GUESS);
 	if (known == 2)
 		guess[2].number = odds_of((double)answer[1] - (double)answer[0]);
@@ -83,9 +84,10 @@ float class_odds(const union target guess[TARGET_GUESS])
 	return fabsf(odds) >= ODDS_LEAST ? odds : NAN;
 }
 
-static bool same(union target a, union target b)
+static bool same(const union target *a, const union target *b, int width)
 {
-	return a.class == b.class;
+	(void)width;
+	return a->class == b->class;
 }
 
 const struct target_type target_class = {

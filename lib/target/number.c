@@ -25,18 +25,20 @@ static void put_in_order(float *answer)
 	answer[NUMBER_HIGH] = fmaxf(high, answer[NUMBER_VALUE]);
 }
 
-void number_unscale(struct number_scale scale, float *answers, int n)
+static void unscale_one(struct number_scale scale, float *answer)
 {
 	const float width = scale.factor > 0 ? 1 / scale.factor : 0;
 
-	for (int i = 0; i < n; i++, answers += NUMBER_OUTPUTS) {
-		for (int k = 0; k < NUMBER_OUTPUTS; k++) {
-			const float x = answers[k];
+	for (int k = 0; k < NUMBER_OUTPUTS; k++)
+		answer[k] = scale.mean + width * (isfinite(answer[k]) ? answer[k] : 0);
+	put_in_order(answer);
+}
 
-			answers[k] = scale.mean + width * (isfinite(x) ? x : 0);
-		}
-		put_in_order(answers);
-	}
+void number_unscale(const struct number_scales *scales, float *answers, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < scales->width; k++, answers += NUMBER_OUTPUTS)
+			unscale_one(scales->each[k], answers);
 }
 
 double number_share(double square, double variance, double least)
@@ -46,15 +48,15 @@ double number_share(double square, double variance, double least)
 	return fmax(1 - square / variance, least);
 }
 
-double number_explained(const float *values, int stride, const union target *labels, int n)
+static double explained_one(const float *values, int width, const union target *labels, int n)
 {
 	double mean = 0, squares = 0, errors = 0;
 
 	for (int i = 0; i < n; i++)
-		mean += (double)labels[i].number / n;
+		mean += (double)labels[(ptrdiff_t)i * width].number / n;
 	for (int i = 0; i < n; i++) {
-		const double y = (double)labels[i].number;
-		const double wrong = y - (double)values[(ptrdiff_t)i * stride];
+		const double y = (double)labels[(ptrdiff_t)i * width].number;
+		const double wrong = y - (double)values[(ptrdiff_t)i * width * NUMBER_OUTPUTS];
 
 		squares += (y - mean) * (y - mean);
 		errors += wrong * wrong;
@@ -62,17 +64,31 @@ double number_explained(const float *values, int stride, const union target *lab
 	return number_share(errors, squares, -1);
 }
 
-static void guess(const float *answer, int known, union target guess[TARGET_GUESS])
+double number_explained(const float *answers, int width, const union target *labels, int n)
 {
-	for (int k = 0; k < TARGET_GUESS; k++)
+	double sum = 0;
+
+	for (int k = 0; k < width; k++)
+		sum += explained_one(answers + (ptrdiff_t)k * NUMBER_OUTPUTS + NUMBER_VALUE, width,
+			labels + k, n);
+	return sum / width;
+}
+
+static void guess(const float *answer, int known, int width, union target *guess)
+{
+	for (size_t k = 0; k < target_guess(width); k++)
 		guess[k] = TARGET_NONE;
-	for (int k = 0; k < NUMBER_OUTPUTS && known; k++)
+	for (int k = 0; k < NUMBER_OUTPUTS * width && known; k++)
 		guess[k].number = answer[k];
 }
 
-static bool same(union target a, union target b)
+static bool same(const union target *a, const union target *b, int width)
 {
-	return a.number == b.number;
+	int k = 0;
+
+	while (k < width && a[k].number == b[k].number)
+		k++;
+	return k == width;
 }
 
 const struct target_type target_number = {

@@ -1,13 +1,14 @@
 /*
  * What a learner learns to predict: the target of a sample. A revealed target is a label. It is
- * one cell of 4 bytes, whatever its kind, so that stores, journals and messages carry cells and
- * only the rows of this room, losses, parts and measures know what is in them.
+ * `width` cells of 4 bytes, whatever its kind, so that stores, journals and messages carry cells
+ * and only the rows of this room, losses, parts and measures know what is in them. All targets of a
+ * learner have the same width; those of several samples lie one after the other.
  *
  * Kinds are rows of target_types, one file each:
  *
- * - class: one of some classes. An answer is a logit for each.
- * - number: a finite number. An answer is a value, and the bounds of an interval that is to hold
- *   the true one.
+ * - class: one of some classes, in one cell. An answer is a logit for each.
+ * - number: one to TARGET_WIDTH finite numbers, a cell each. An answer is, for each of them in turn,
+ *   a value and the bounds of an interval that is to hold the true one.
  */
 #ifndef RETAIN_TARGET_TARGET_H
 #define RETAIN_TARGET_TARGET_H
@@ -24,26 +25,38 @@ union target {
 /* No target: as a class -1, as a number NaN. Both have these bits. */
 #define TARGET_NONE ((union target){.class = -1})
 
+/* The numbers of an answer about a number; a net has an output for each. */
+enum { NUMBER_VALUE, NUMBER_LOW, NUMBER_HIGH, NUMBER_OUTPUTS };
+
+/* The most cells of a target. */
+enum { TARGET_WIDTH = 64 };
+
 /*
  * What a learner said about an input, kept until its label comes: cells that a kind of target
  * defines, TARGET_NONE where it needs fewer. Of classes it is the most probable, best first, and of
  * two classes their log-odds, too (target/class.h); of numbers the answer. The last one may carry
- * a mark.
+ * a mark. TARGET_GUESS are those of a target of one cell, target_guess of any, TARGET_GUESS_MOST of
+ * the widest.
  */
-enum { TARGET_GUESS = 5 };
+enum {
+	TARGET_GUESS = NUMBER_OUTPUTS + 2,
+	TARGET_GUESS_MOST = NUMBER_OUTPUTS * TARGET_WIDTH + 2,
+};
 
-/* The numbers of an answer about a number; a net has an output for each. */
-enum { NUMBER_VALUE, NUMBER_LOW, NUMBER_HIGH, NUMBER_OUTPUTS };
+static inline size_t target_guess(int width)
+{
+	return NUMBER_OUTPUTS * (size_t)width + 2;
+}
 
 enum target_kind { TARGET_CLASS, TARGET_NUMBER, TARGET_KINDS };
 
 struct target_type {
 	const char *name, *help;
-	int outputs; /* of a net; 0: one per class */
+	int outputs; /* of a net, for each cell; 0: one per class */
 
-	/* The guess of an answer. `known`: how many of its classes are known yet. */
-	void (*guess)(const float *answer, int known, union target guess[TARGET_GUESS]);
-	bool (*same)(union target a, union target b);
+	/* The guess of an answer. `known`: how many of its outputs mean something yet. */
+	void (*guess)(const float *answer, int known, int width, union target *guess);
+	bool (*same)(const union target *a, const union target *b, int width);
 };
 
 extern const struct target_type *const target_types[TARGET_KINDS];
@@ -53,12 +66,24 @@ extern const struct target_type target_class, target_number;
 enum target_kind target_kind(const char *name);
 
 /*
+ * Several numbers at once are said by a word, model.numbers: how many there are, or their names with
+ * commas between them. numbers_count is how many; 0 if the word cannot be. number_name copies the
+ * name of one; it is empty if they have none. target_width is that of model.target and model.numbers.
+ */
+struct options;
+enum { NUMBER_NAME = 256 };
+int numbers_count(const char *words);
+const char *number_name(const char *words, int k, char out[NUMBER_NAME]);
+const char *number_said(const char *words, int k, char out[NUMBER_NAME]); /* or k + 1 */
+int target_width(const struct options *options);
+
+/*
  * A guess also says whether its sample was asked late: while labels of samples before it were
  * unknown (learn/learner.h). target_mark_late notes it in the last cell, target_late finds any of
  * n samples that are.
  */
-void target_mark_late(union target guess[TARGET_GUESS]);
-bool target_late(const union target *guesses, int n);
+void target_mark_late(union target *guess, int width);
+bool target_late(const union target *guesses, int width, int n);
 
 /*
  * The running location and scale of a target that is a number: a net sees (y - mean) * factor. A
@@ -68,9 +93,15 @@ struct number_scale {
 	float mean, factor;
 };
 
+/* Those of all numbers of a target. */
+struct number_scales {
+	int width;
+	struct number_scale each[TARGET_WIDTH];
+};
+
 /* To a net's scale, limited to what a loss can bear; and n answers from it, their bounds in order. */
 float number_scaled(struct number_scale scale, float number);
-void number_unscale(struct number_scale scale, float *answers, int n);
+void number_unscale(const struct number_scales *scales, float *answers, int n);
 
 /*
  * The share of a variance that is explained where the mean squared error is `square`: R^2, `least`
@@ -78,8 +109,11 @@ void number_unscale(struct number_scale scale, float *answers, int n);
  */
 double number_share(double square, double variance, double least);
 
-/* The share that values explain, -1 at least: the counterpart of accuracy. They are `stride` apart. */
-double number_explained(const float *values, int stride, const union target *labels, int n);
+/*
+ * The share that n answers explain of their labels, -1 at least: the counterpart of accuracy. Of
+ * several numbers it is the mean of theirs.
+ */
+double number_explained(const float *answers, int width, const union target *labels, int n);
 
 /* The cells as class numbers, for code that knows them to be classes. */
 static inline const int32_t *target_classes(const union target *cells)

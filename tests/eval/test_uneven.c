@@ -208,19 +208,19 @@ static void guesses_carry_log_odds(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		target_class.guess(answers[i], 2, guess);
-		target_mark_late(guess);
+		target_class.guess(answers[i], 2, 1, guess);
+		target_mark_late(guess, 1);
 		assert_int_equal(class_rank(guess, 0), i ? 1 : 2);
 		assert_int_equal(class_rank(guess, 2), TARGET_GUESS + 1);
-		assert_true(target_late(guess, 1));
+		assert_true(target_late(guess, 1, 1));
 	}
-	target_class.guess(answers[0], 2, guess);
+	target_class.guess(answers[0], 2, 1, guess);
 	assert_true(class_odds(guess) == 2.5F);
-	target_class.guess(answers[1], 2, guess);
+	target_class.guess(answers[1], 2, 1, guess);
 	assert_true(fabsf(class_odds(guess)) < 1e-20F);
-	target_class.guess(answers[0], 3, guess);
+	target_class.guess(answers[0], 3, 1, guess);
 	assert_true(isnan(class_odds(guess)));
-	target_class.guess(answers[0], 1, guess);
+	target_class.guess(answers[0], 1, 1, guess);
 	assert_true(isnan(class_odds(guess)));
 }
 

@@ -35,7 +35,7 @@ static void read_line(const struct live_line_format *format, const char *bytes, 
 		for (int i = 0; i < FLOATS && line.has_input; i++)
 			fuzz_check(isfinite(input[i]));
 		if (line.has_label)
-			fuzz_check(line.label.class >= 0 && line.label.class < CLASSES);
+			fuzz_check(line.label->class >= 0 && line.label->class < CLASSES);
 	}
 	free(input);
 }

@@ -78,8 +78,8 @@ static inline int school_try(struct school *school, struct options *options,
 	int code = 0;
 
 	if (!school->store)
-		code = store_in_memory(
-			&school->store, (size_t)(config.channels * height * height), err);
+		code = store_in_memory(&school->store, (size_t)(config.channels * height * height),
+			target_width(options), err);
 	if (!code)
 		code = learner_new(&school->learner, &config, school->store, err);
 	options_free(options);
@@ -122,31 +122,35 @@ static inline size_t params_of(const struct school *school)
 	return net_params(school->learner->net)->floats;
 }
 
-/* A class, or a number that follows from it and the input. */
-static inline union target school_label(const struct school *school, int64_t id, const float *input)
+/* A class, or numbers that follow from it and the input. */
+static inline void school_label(
+	const struct learner_target *target, int64_t id, const float *input, union target *label)
 {
-	union target label = {.class = sample_label(id)};
+	const int32_t class = sample_label(id);
 
-	if (school->learner->target.kind == TARGET_NUMBER)
-		label.number = 1000 + 30 * (float)label.class + 5 * *input;
-	return label;
+	label->class = class;
+	for (int k = 0; k < target->width && target->kind == TARGET_NUMBER; k++)
+		label[k].number = 1000 + (float)(30 - 20 * k) * (float)class + 5 * input[k];
 }
 
 static inline int school_reveal_try(struct school *school, struct err *err)
 {
 	const size_t floats = school->learner->floats;
 	float *inputs = calloc(STEP * floats, sizeof(float));
-	union target labels[STEP];
+	const struct learner_target *target = &school->learner->target;
+	union target *labels = calloc(STEP * (size_t)target->width, sizeof(*labels));
 	int code;
 
 	for (int i = 0; i < STEP; i++) {
 		sample_input(school->shown + i, inputs + (size_t)i * floats, floats);
-		labels[i] = school_label(school, school->shown + i, inputs + (size_t)i * floats);
+		school_label(target, school->shown + i, inputs + (size_t)i * floats,
+			labels + (ptrdiff_t)i * target->width);
 	}
 	code = learner_reveal(school->learner, inputs, labels, STEP, err);
 	if (!code)
 		school->shown += STEP;
 	free(inputs);
+	free(labels);
 	return code;
 }
 

@@ -56,8 +56,8 @@ static inline struct store *spy_new(
 	struct spy *spy = calloc(1, sizeof(*spy));
 	struct err err;
 
-	*spy = (struct spy){.store = {&type, DIM, 0}, .fetched = fetched, .context = context};
-	assert_ok(store_in_memory(&spy->inner, DIM, &err), err);
+	*spy = (struct spy){.store = {&type, DIM, 1}, .fetched = fetched, .context = context};
+	assert_ok(store_in_memory(&spy->inner, DIM, 1, &err), err);
 	return &spy->store;
 }
 

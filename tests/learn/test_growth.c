@@ -43,7 +43,7 @@ static struct school growing(const struct options *options, int classes)
 	struct school school = {0};
 	struct err err;
 
-	assert_ok(store_in_memory(&school.store, DIM, &err), err);
+	assert_ok(store_in_memory(&school.store, DIM, 1, &err), err);
 	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
 	return school;
 }

@@ -65,7 +65,7 @@ static struct school golden_school(const char *kind, int32_t *labels)
 	const struct learner_config config = {
 		.options = options, .classes = KINDS, .channels = DIM, .height = 1, .width = 1};
 	const float inputs[BATCH * DIM] = {0};
-	assert_ok(store_in_memory(&school.store, DIM, &err), err);
+	assert_ok(store_in_memory(&school.store, DIM, 1, &err), err);
 	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
 	options_free(options);
 	for (size_t i = 0; i < BATCH; i++)
@@ -132,7 +132,7 @@ static void assert_golden(const struct school *school, const int32_t *labels)
 	read_golden(loss->type->name, "grad", grads, BATCH * KINDS);
 	for (int i = 0; i < BATCH; i++) {
 		const float value = loss->sample.value(&loss->sample, school->learner->engine->ops,
-			i, logits + i * KINDS, (union target){labels[i]}, 0.25f, grad);
+			i, logits + i * KINDS, &(const union target){labels[i]}, 0.25f, grad);
 
 		assert_float_equal(value, values[i], 3e-6);
 		for (int c = 0; c < KINDS; c++)
@@ -405,7 +405,7 @@ static void der_goes_back_to_fewer_classes(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(store_in_memory(&school.store, DIM, &err), err);
+	assert_ok(store_in_memory(&school.store, DIM, 1, &err), err);
 	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
 	der = (const struct der *)school.learner->loss;
 	assert_ok(learner_reveal(school.learner, inputs, CELLS(labels[0]), 2, &err), err);

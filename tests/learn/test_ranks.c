@@ -26,17 +26,18 @@ static int made_add(struct store *store, const float *inputs, const union target
 	return 0;
 }
 
-static bool numbers; /* labels of the store below are numbers */
+static int numbers; /* how many numbers labels of the store below are; 0: classes */
 
 static int made_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
 	union target *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		sample_input(ids[i], inputs + (size_t)i * store->floats, store->floats);
-		labels[i].class = sample_label(ids[i]);
-		if (numbers)
-			labels[i].number = 1000 + 30 * (float)labels[i].class +
-					   5 * inputs[(size_t)i * store->floats];
+		school_label(
+			&(struct learner_target){.kind = numbers ? TARGET_NUMBER : TARGET_CLASS,
+				.width = store->width},
+			ids[i], inputs + (size_t)i * store->floats,
+			labels + (ptrdiff_t)i * store->width);
 	}
 	return 0;
 }
@@ -61,6 +62,7 @@ static struct store *made_store(size_t floats)
 
 	store->type = &type;
 	store->floats = floats;
+	store->width = numbers ? numbers : 1;
 	return store;
 }
 
@@ -166,7 +168,7 @@ static void lead(struct ranks *ranks, const struct trial *trial)
 
 	peers_open(&peers, ranks, trial->lone);
 	if (trial->lone)
-		assert_ok(store_in_memory(&school.store, floats, &err), err);
+		assert_ok(store_in_memory(&school.store, floats, numbers ? numbers : 1, &err), err);
 	else
 		school.store = made_store(floats);
 	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
@@ -279,15 +281,18 @@ static void losses(void **state)
 		compare(SETTINGS(kind, target, "replay.pool=reservoir", "replay.limit=60",
 			"run.task_steps=3", "loss.hold_samples=5"));
 	}
-	numbers = false;
+	numbers = 0;
 }
 
 static void fast_and_scaled(void **state)
 {
-	numbers = true;
+	numbers = 2;
+	compare(SETTINGS("model.target=number", "model.numbers=2", "loss.kind=huber",
+		"fast.heads=numbers", "model.scale=running"));
+	numbers = 1;
 	compare(SETTINGS("model.target=number", "loss.kind=huber", "fast.heads=numbers",
 		"model.scale=running"));
-	numbers = false;
+	numbers = 0;
 	compare(SETTINGS("fast.parts=0.3:0.97:2,0.1:0.99:1:8", "model.scale=running"));
 	compare(SETTINGS("fast.heads=ridge,knn"));
 }
@@ -337,7 +342,7 @@ static void meet(struct ranks *ranks, void *context)
 	if (ranks->rank) {
 		assert_ok(peers_follow(ranks, &follow, &err), err);
 	} else {
-		assert_ok(store_in_memory(&school.store, DIM, &err), err);
+		assert_ok(store_in_memory(&school.store, DIM, numbers ? numbers : 1, &err), err);
 		assert_int_equal(
 			learner_new(&school.learner, &config, school.store, &err), ERR_INPUT);
 		assert_says(err, "rank 1 on here");

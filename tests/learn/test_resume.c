@@ -135,6 +135,8 @@ static void numbers_go_on(void **state)
 	(void)state;
 	go_on_often(SETTINGS("model.target=number", "loss.kind=huber", "fast.heads=numbers",
 		"model.scale=running"));
+	go_on_often(SETTINGS("model.target=number", "model.numbers=2", "loss.kind=huber",
+		"fast.heads=numbers", "model.scale=running"));
 	go_on_often(SETTINGS("model.target=number", "loss.kind=squared", "replay.pool=balanced",
 		"replay.limit=60", "run.task_steps=3", "learn.retrain=on"));
 }

@@ -17,6 +17,10 @@
 #include "live/live_line.h"
 #include "schema/schema.h"
 
+/* Cells of an answer. */
+#define CELL(number) ((const union target[]){{.class = (number)}})
+#define NUMBERS(...) targets_of_numbers((const float[]){__VA_ARGS__})
+
 enum { FLOATS = 4, CLASSES = 5 };
 
 static const struct live_line_shape shape = {FLOATS, CLASSES};
@@ -48,7 +52,7 @@ static void assert_read(live_line_read *read, const struct good_line *rows, size
 		assert_int_equal(line.has_input, rows[i].input);
 		assert_int_equal(line.has_label, rows[i].label);
 		if (rows[i].label)
-			assert_int_equal(line.label.class, 4);
+			assert_int_equal(line.label->class, 4);
 		if (rows[i].input)
 			assert_memory_equal(input, expected, sizeof(expected));
 	}
@@ -217,7 +221,7 @@ static void labels_may_be_names(void **state)
 			err);
 		assert_true(line.has_label);
 		assert_string_equal(line.name, rows[i].name ? rows[i].name : "");
-		assert_int_equal(line.label.class, rows[i].name ? 0 : 4);
+		assert_int_equal(line.label->class, rows[i].name ? 0 : 4);
 	}
 	assert_int_equal(
 		live_line_csv("1,\xff", 3, "line 7", &growing, &line, input, &err), ERR_INPUT);
@@ -264,7 +268,7 @@ static void labels_may_be_numbers(void **state)
 			assert_ptr_equal(strstr(err.message, "line 7"), err.message);
 		} else {
 			assert_true(line.has_label && !*line.name);
-			assert_true(line.label.number == rows[i].label);
+			assert_true(line.label->number == rows[i].label);
 		}
 	}
 }
@@ -402,7 +406,7 @@ static void spoil_lines(live_line_read *read, const char *good, const char *byte
 		taken++;
 		assert_true(strlen(line.id) > 0 || (!line.has_input && !line.has_label));
 		assert_true(
-			!line.has_label || (line.label.class >= 0 && line.label.class < CLASSES));
+			!line.has_label || (line.label->class >= 0 && line.label->class < CLASSES));
 		for (int i = 0; i < FLOATS; i++)
 			assert_true(isfinite(input[i]));
 	}
@@ -526,21 +530,27 @@ static void answers_are_json(void **state)
 		"{\"id\": 3, \"prediction\": 812.4, \"low\": -1e-07, \"high\": 990}\n"
 		"{\"id\": 3, \"prediction\": null, \"low\": null, \"high\": null}\n"
 		"{\"id\": 3, \"label\": 815.25, \"sample\": 3}\n"
+		"{\"id\": 4, \"prediction\": [1, 10], \"low\": [0, 5], \"high\": [2, 20]}\n"
+		"{\"id\": 4, \"label\": {\"a\": 1.5, \"b\": 2}, \"sample\": 4}\n"
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
 		"{\"line\": 10, \"error\": \"line 10: ?\"}\n";
 	struct ends ends = pipe_new();
 	struct class_list names = {0}, none = {0};
 	const struct answer rows[] = {
-		{ANSWER_PREDICTION, .id = "\"a\"", .names = &none, {3}, 0.8125},
-		{ANSWER_PREDICTION, .id = "2", .names = &names, {0}, NAN},
-		{ANSWER_PREDICTION, .id = "2", .names = &names, {-1}, NAN},
-		{ANSWER_SAMPLE, .id = "2", .names = &none, {4}, .sample = 230},
-		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .label.number = 812.4F,
-			.low = -1e-7F, .high = 990},
-		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .label = TARGET_NONE,
-			.low = NAN, .high = NAN},
-		{ANSWER_SAMPLE, .id = "3", .target = TARGET_NUMBER, .label.number = 815.25F,
-			.sample = 3},
+		{ANSWER_PREDICTION, .id = "\"a\"", .names = &none, CELL(3), 0.8125},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, CELL(0), NAN},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, CELL(-1), NAN},
+		{ANSWER_SAMPLE, .id = "2", .names = &none, CELL(4), .sample = 230},
+		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .width = 1,
+			.label = NUMBERS(812.4F, -1e-7F, 990)},
+		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .width = 1,
+			.label = NUMBERS(NAN, NAN, NAN)},
+		{ANSWER_SAMPLE, .id = "3", .target = TARGET_NUMBER, .width = 1,
+			.label = NUMBERS(815.25F), .sample = 3},
+		{ANSWER_PREDICTION, .id = "4", .target = TARGET_NUMBER, .width = 2, .numbers = "2",
+			.label = NUMBERS(1, 0, 2, 10, 5, 20)},
+		{ANSWER_SAMPLE, .id = "4", .target = TARGET_NUMBER, .width = 2, .numbers = "a,b",
+			.label = NUMBERS(1.5F, 2), .sample = 4},
 		{ANSWER_ERROR, {9, 0}, "2", .why = "a \"word\""},
 		{ANSWER_ERROR, {10, 0}, "", .why = "line 10: \xff"},
 	};
@@ -563,7 +573,7 @@ static void answers_are_json(void **state)
 
 static const struct class_list no_names;
 static const struct answer some_answer = {
-	ANSWER_SAMPLE, .id = "2", .names = &no_names, .label = {4}, .sample = 230};
+	ANSWER_SAMPLE, .id = "2", .names = &no_names, .label = CELL(4), .sample = 230};
 
 /* Nobody reads; a wish to stop is heard all the same. */
 static void a_full_pipe_can_be_left(void **state)

@@ -23,6 +23,7 @@ struct teller {
 	struct sender sender;
 	int count[3]; /* by kind */
 	struct answer last;
+	union target label; /* of the last one */
 	char id[JOURNAL_KEY + 1], why[256];
 	int held; /* of all answers, those that hold */
 };
@@ -33,6 +34,7 @@ static void hear(struct sender *sender, const struct answer *answer)
 
 	teller->count[answer->kind]++;
 	teller->last = *answer;
+	teller->label = *answer->label;
 	snprintf(teller->id, sizeof(teller->id), "%s", answer->id);
 	snprintf(teller->why, sizeof(teller->why), "%s", answer->why ? answer->why : "");
 }
@@ -119,7 +121,7 @@ static void take(struct session *s, struct teller *teller, int number, bool inpu
 	float values[FLOATS];
 	struct event event = {.has_input = input,
 		.has_label = label,
-		.label = {number % 3},
+		.label = {{number % 3}},
 		.place = {number, 0},
 		.input = values};
 	struct err err = {0};
@@ -159,7 +161,7 @@ static void labels_join_inputs(void **state)
 	assert_int_equal(teller.sender.owed, 1);
 	flush(&s);
 	assert_int_equal(teller.count[ANSWER_PREDICTION], 1);
-	assert_int_equal(teller.last.label.class, -1); /* no class is known */
+	assert_int_equal(teller.label.class, -1); /* no class is known */
 	assert_true(isnan(teller.last.probability));
 	assert_int_equal(teller.held, 1);
 	assert_int_equal(journal_waiting(s.journal), 1);

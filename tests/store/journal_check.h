@@ -16,7 +16,7 @@ static inline struct store *store_with(size_t floats)
 	struct store *store;
 	struct err err;
 
-	assert_ok(store_in_journal(&store, in_folder("journal"), floats, &err), err);
+	assert_ok(store_in_journal(&store, in_folder("journal"), floats, 1, &err), err);
 	return store;
 }
 

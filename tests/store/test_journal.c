@@ -212,7 +212,7 @@ static void other_kinds_have_nothing_to_do(void **state)
 	struct err err;
 	int n = 5;
 
-	assert_ok(store_in_memory(&store, SMALL, &err), err);
+	assert_ok(store_in_memory(&store, SMALL, 1, &err), err);
 	add_next(store, 3, SMALL);
 	assert_int_equal(store_stored(store), 3);
 	assert_ok(store_pending(store, &n, &err), err);
@@ -308,7 +308,7 @@ static void only_one_may_have_it(void **state)
 	struct store *store = store_with(SMALL), *other;
 	struct err err;
 
-	assert_int_equal(store_in_journal(&other, in_folder("journal"), SMALL, &err), ERR_STATE);
+	assert_int_equal(store_in_journal(&other, in_folder("journal"), SMALL, 1, &err), ERR_STATE);
 	assert_says(err, "journal: the journal is in use");
 	store_free(store);
 	store_free(store_with(SMALL));

@@ -17,7 +17,7 @@ static void child_adds(int out)
 	struct store *store;
 	struct err err;
 
-	if (store_in_journal(&store, in_folder("journal"), FLOATS, &err))
+	if (store_in_journal(&store, in_folder("journal"), FLOATS, 1, &err))
 		_exit(1);
 	for (int n; !store_pending(store, &n, &err) && n > 0;) {
 		samples_from(store_count(store), n, FLOATS);
@@ -95,7 +95,7 @@ static void assert_refused(size_t floats, int code, const char *words)
 	struct store *store;
 	struct err err = {0};
 
-	assert_int_equal(store_in_journal(&store, in_folder("journal"), floats, &err), code);
+	assert_int_equal(store_in_journal(&store, in_folder("journal"), floats, 1, &err), code);
 	assert_null(store);
 	assert_says(err, words);
 }
@@ -115,7 +115,7 @@ static void foreign_files_are_refused(void **state)
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
 	/* As a process leaves it that was killed at once: it says nothing of inputs. */
 	assert_int_equal(truncate(in_folder("journal/data.mdb"), 0), 0);
-	assert_ok(journal_open(&journal, in_folder("journal"), 0, &err), err);
+	assert_ok(journal_open(&journal, in_folder("journal"), 0, 1, &err), err);
 	assert_int_equal(journal_floats(journal), 0);
 	assert_int_equal(journal_added(journal), 0);
 	journal_close(journal);
@@ -192,7 +192,7 @@ static void cut_files_are_refused(void **state)
 			in_folder("journal/data.mdb"));
 		assert_int_equal(system(command), 0);
 		assert_int_equal(truncate(in_folder("journal/data.mdb"), size), 0);
-		if (store_in_journal(&store, in_folder("journal"), FLOATS, &err)) {
+		if (store_in_journal(&store, in_folder("journal"), FLOATS, 1, &err)) {
 			assert_int_equal(err.code, ERR_FORMAT);
 			assert_says(err, "cut off");
 			assert_true(size < used + 65536);
@@ -397,7 +397,7 @@ static int try_storing(void *context, struct err *err)
 
 	remove(in_folder("journal/data.mdb"));
 	remove(in_folder("journal/lock.mdb"));
-	code = store_in_journal(&store, in_folder("journal"), SMALL, err);
+	code = store_in_journal(&store, in_folder("journal"), SMALL, 1, err);
 	for (int i = 0; i < 5 && !code; i++)
 		code = store_add(store, inputs, CELLS(labels), STEP, err);
 	if (!code)

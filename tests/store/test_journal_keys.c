@@ -56,9 +56,9 @@ static void assert_place(struct journal *journal, const char *key, enum journal_
 
 	assert_ok(journal_find(journal, key, NULL, &found, &err), err);
 	if (found.place != place ||
-		(place == JOURNAL_ADDED && (found.id != id || found.label.class != label)))
+		(place == JOURNAL_ADDED && (found.id != id || found.label->class != label)))
 		fail_msg("%s: place %d, sample %lld, label %d; expected %d, %lld, %d", key,
-			(int)found.place, (long long)found.id, found.label, (int)place,
+			(int)found.place, (long long)found.id, found.label->class, (int)place,
 			(long long)id, label);
 }
 
@@ -152,11 +152,11 @@ static void assert_answer(struct journal *journal, const char *key, const float 
 	struct err err;
 
 	assert_ok(journal_find(journal, key, input, &found, &err), err);
-	if (found.prediction.class != prediction || found.differs != differs ||
+	if (found.guess->class != prediction || found.differs != differs ||
 		(isnan(probability) ? !isnan(found.probability) : found.probability != probability))
 		fail_msg("%s: predicted %d, %.17g, differs %d; expected %d, %.17g, %d", key,
-			found.prediction, found.probability, found.differs, prediction, probability,
-			differs);
+			found.guess->class, found.probability, found.differs, prediction,
+			probability, differs);
 }
 
 /* While it waits, when it was taken, as a sample, and when the sample is gone. */

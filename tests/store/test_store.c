@@ -200,7 +200,7 @@ static struct store *memory_store(void)
 	struct store *store;
 	struct err err;
 
-	assert_ok(store_in_memory(&store, SMALL, &err), err);
+	assert_ok(store_in_memory(&store, SMALL, 1, &err), err);
 	return store;
 }
 
@@ -307,7 +307,7 @@ static void an_empty_store_survives_a_file(void **state)
 static int try_storing(void *context, struct err *err)
 {
 	struct store *store, *cached;
-	int code = store_in_memory(&store, SMALL, err);
+	int code = store_in_memory(&store, SMALL, 1, err);
 	int64_t added = 0;
 
 	while (!code && added < 50000) {

@@ -23,7 +23,15 @@ static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson"
 
 /* --- answers of the copy --- */
 
-static const float nothing[NUMBER_OUTPUTS] = {NAN, NAN, NAN};
+/* Before the first label. */
+static void say_no_numbers(struct jwriter *json, int width, const char *names)
+{
+	float nothing[NUMBER_OUTPUTS * TARGET_WIDTH];
+
+	for (int i = 0; i < NUMBER_OUTPUTS * width; i++)
+		nothing[i] = NAN;
+	answers_add_numbers(json, nothing, width, names);
+}
 
 static void say_class(struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
@@ -40,8 +48,10 @@ static void say_prediction(
 	struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
 	jwriter_table(json, NULL);
-	if (copy_target(copy) == TARGET_NUMBER)
-		answers_add_number(json, copy_known(copy) ? logits : nothing);
+	if (copy_target(copy) == TARGET_NUMBER && !copy_known(copy))
+		say_no_numbers(json, copy_width(copy), copy_numbers(copy));
+	else if (copy_target(copy) == TARGET_NUMBER)
+		answers_add_numbers(json, logits, copy_width(copy), copy_numbers(copy));
 	else
 		say_class(json, copy, logits, top);
 	jwriter_end(json);
@@ -50,15 +60,15 @@ static void say_prediction(
 /* Before there is a model nothing is known of anything. */
 static enum http_next say_nothing(struct exchange *exchange)
 {
-	const char *target = options_text(exchange->served->item.options, "model.target");
+	const struct options *o = exchange->served->item.options;
 	struct jwriter json = {.out = &exchange->request->answer.body};
 
 	if (exchange->list)
 		jwriter_list(&json, NULL);
 	for (int i = 0; i < exchange->count; i++) {
 		jwriter_table(&json, NULL);
-		if (target_kind(target) == TARGET_NUMBER)
-			answers_add_number(&json, nothing);
+		if (target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
+			say_no_numbers(&json, target_width(o), options_text(o, "model.numbers"));
 		else
 			answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
 		jwriter_end(&json);

@@ -84,9 +84,11 @@ static void say_classes(struct jwriter *json, struct outputs *outputs)
 /* One of a number's; NaN, in JSON null, where nothing is known. */
 static void say_part(struct jwriter *json, struct outputs *outputs, int which)
 {
-	for (int i = 0; i < outputs->count; i++) {
+	for (int i = 0; i < outputs->count * copy_width(outputs->copy); i++) {
 		const float number =
-			copy_known(outputs->copy) ? logits_of(outputs, i)[which] : (float)NAN;
+			copy_known(outputs->copy)
+				? outputs->logits[(ptrdiff_t)i * NUMBER_OUTPUTS + which]
+				: (float)NAN;
 
 		if (json)
 			jwriter_float(json, NULL, number);
@@ -131,6 +133,26 @@ static bool has(const struct output *row, const struct copy *copy)
 	return row->target == copy_target(copy) && (!row->names || copy_named(copy));
 }
 
+/* Numbers of an input's row of a tensor; 0: it is one. */
+static int width_of(const struct output *row, const struct copy *copy)
+{
+	if (row->target == TARGET_NUMBER)
+		return copy_width(copy) > 1 ? copy_width(copy) : 0;
+	return row->wide ? copy_known(copy) : 0;
+}
+
+static void say_numbers(struct jwriter *json, const struct copy *copy)
+{
+	char name[NUMBER_NAME];
+
+	jwriter_table(json, "parameters");
+	jwriter_list(json, "numbers");
+	for (int k = 0; k < copy_width(copy); k++)
+		jwriter_text(json, NULL, number_said(copy_numbers(copy), k, name));
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
 /* What there is, for those who asked for something else. */
 static int refuse_output(const struct copy *copy, struct err *err)
 {
@@ -153,8 +175,8 @@ static void say_output(
 	jwriter_text(json, "datatype", row->type);
 	jwriter_list(json, "shape");
 	jwriter_whole(json, NULL, outputs->count);
-	if (row->wide)
-		jwriter_whole(json, NULL, copy_known(outputs->copy));
+	if (width_of(row, outputs->copy))
+		jwriter_whole(json, NULL, width_of(row, outputs->copy));
 	jwriter_end(json);
 	if (binary) {
 		row->say(NULL, outputs);
@@ -265,9 +287,11 @@ void v2_say_output_tensors(struct jwriter *json, struct exchange *exchange)
 	for (int i = 0; i < ROWS; i++)
 		if (has(&rows[i], copy))
 			v2_say_tensor(json, rows[i].name, rows[i].type,
-				rows[i].wide ? (const int[]){grows ? -1 : copy_known(copy), 0}
-					     : (const int[]){0});
+				rows[i].wide && grows ? (const int[]){-1, 0}
+						      : (const int[]){width_of(&rows[i], copy), 0});
 	jwriter_end(json);
+	if (copy_width(copy) > 1)
+		say_numbers(json, copy);
 	if (!copy_named(copy))
 		return;
 	jwriter_table(json, "parameters");

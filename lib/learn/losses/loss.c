@@ -75,6 +75,7 @@ int loss_new(struct loss **loss, const struct loss_view *view, struct err *err)
 	made->type = type;
 	made->sample.value = type->value;
 	made->sample.target = type->target;
+	made->sample.width = target_width(view->options);
 	made->batch = view->batch;
 	code = loss_classes(made, net_spec(view->net)->classes, err);
 	if (!code && type->begin)

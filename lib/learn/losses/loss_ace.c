@@ -57,7 +57,7 @@ static int batch(struct loss *loss, const struct loss_view *view, const int64_t 
 }
 
 static float value(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *logits, union target label, float weight, float *grad)
+	const float *logits, const union target *label, float weight, float *grad)
 {
 	const struct ace *ace = (const struct ace *)sample;
 	const int classes = sample->classes;
@@ -71,7 +71,7 @@ static float value(const struct sample_loss *sample, const struct ops *ops, int 
 			masked[c] = ace->present[c] ? logits[c] : -INFINITY;
 		row = masked;
 	}
-	ops->softmax_loss(row, classes, &label.class, &weight, 1, &entropy, grad);
+	ops->softmax_loss(row, classes, &label->class, &weight, 1, &entropy, grad);
 	return entropy;
 }
 

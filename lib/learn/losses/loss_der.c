@@ -141,7 +141,7 @@ static int batch(struct loss *loss, const struct loss_view *view, const int64_t 
 }
 
 static float value(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *logits, union target label, float weight, float *grad)
+	const float *logits, const union target *label, float weight, float *grad)
 {
 	const struct der *der = (const struct der *)sample;
 	const float *target = der->targets[at];
@@ -150,7 +150,7 @@ static float value(const struct sample_loss *sample, const struct ops *ops, int 
 	double sum = 0;
 	float entropy;
 
-	ops->softmax_loss(logits, sample->classes, &label.class, &counts, 1, &entropy, grad);
+	ops->softmax_loss(logits, sample->classes, &label->class, &counts, 1, &entropy, grad);
 	if (!target)
 		return entropy;
 	while (known < sample->classes && !isnan(target[known]))

@@ -84,7 +84,7 @@ static int batch(struct loss *loss, const struct loss_view *view, const int64_t 
 }
 
 static float value(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *logits, union target label, float weight, float *grad)
+	const float *logits, const union target *label, float weight, float *grad)
 {
 	const struct distill *distill = (const struct distill *)sample;
 	const float *q = loss_row(&distill->loss, at, 0), t = distill->temperature;
@@ -94,7 +94,7 @@ static float value(const struct sample_loss *sample, const struct ops *ops, int 
 	double divergence = 0;
 	float entropy;
 
-	ops->softmax_loss(logits, classes, &label.class, &weight, 1, &entropy, grad);
+	ops->softmax_loss(logits, classes, &label->class, &weight, 1, &entropy, grad);
 	for (int c = 0; c < classes; c++)
 		p[c] = logits[c] / t;
 	softmax(p, classes);

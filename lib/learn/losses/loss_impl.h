@@ -40,7 +40,7 @@ struct loss_type {
 	int (*batch)(struct loss *loss, const struct loss_view *view, const int64_t *ids,
 		const struct runner_batch *batch, struct err *err);
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
-		const float *logits, union target label, float weight, float *grad);
+		const float *logits, const union target *label, float weight, float *grad);
 	double (*held)(const struct loss *loss, const struct loss_view *view);
 	void (*hold)(const struct loss *loss, const float *params, float *grad,
 		const struct slice *slice);

@@ -48,56 +48,94 @@ static float bounds(const struct number_loss *loss, const float *outputs, float 
 }
 
 /* e^2 / 2 up to `reach`, beyond it a line of the same slope. */
-static float value_loss(const struct sample_loss *sample, const float *outputs, float label,
+static float value_loss(const struct number_loss *loss, const float *outputs, float label,
 	float weight, float reach, float *grad)
 {
 	const float e = outputs[NUMBER_VALUE] - label, far = fabsf(e);
 
 	grad[NUMBER_VALUE] = weight * (far <= reach ? e : copysignf(reach, e));
 	return (far <= reach ? e * e / 2 : reach * (far - reach / 2)) +
-	       bounds((const struct number_loss *)sample, outputs, label, weight, grad);
+	       bounds(loss, outputs, label, weight, grad);
 }
 
-static float huber(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *outputs, union target label, float weight, float *grad)
+static float huber_one(const struct number_loss *loss, const float *outputs, float label,
+	float weight, float *grad)
 {
-	(void)ops;
-	(void)at;
-	return value_loss(sample, outputs, label.number, weight, 1, grad);
+	return value_loss(loss, outputs, label, weight, 1, grad);
 }
 
-static float squared(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *outputs, union target label, float weight, float *grad)
+static float squared_one(const struct number_loss *loss, const float *outputs, float label,
+	float weight, float *grad)
 {
-	(void)ops;
-	(void)at;
-	return value_loss(sample, outputs, label.number, weight, SQUARED_REACH, grad);
+	return value_loss(loss, outputs, label, weight, SQUARED_REACH, grad);
 }
 
 /* Twice the loss of the median. */
-static float absolute(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *outputs, union target label, float weight, float *grad)
+static float absolute_one(const struct number_loss *loss, const float *outputs, float label,
+	float weight, float *grad)
 {
-	const float e = outputs[NUMBER_VALUE] - label.number;
+	const float e = outputs[NUMBER_VALUE] - label;
 
+	grad[NUMBER_VALUE] = e > 0 ? weight : e < 0 ? -weight : 0;
+	return fabsf(e) + bounds(loss, outputs, label, weight, grad);
+}
+
+static float quantile_one(const struct number_loss *loss, const float *outputs, float label,
+	float weight, float *grad)
+{
+	const float value =
+		quantile_loss(outputs[NUMBER_VALUE], label, loss->quantile, &grad[NUMBER_VALUE]);
+
+	grad[NUMBER_VALUE] *= weight;
+	return value + bounds(loss, outputs, label, weight, grad);
+}
+
+typedef float number_loss_one(const struct number_loss *loss, const float *outputs, float label,
+	float weight, float *grad);
+
+/* The mean over the numbers of a target, so that rates fit any count of them. */
+static inline float mean(const struct sample_loss *sample, const float *outputs,
+	const union target *label, float weight, float *grad, number_loss_one *one)
+{
+	const float share = 1 / (float)sample->width;
+	float sum = 0;
+
+	for (int k = 0; k < sample->width; k++)
+		sum += one((const struct number_loss *)sample, outputs + NUMBER_OUTPUTS * k,
+			label[k].number, weight * share, grad + NUMBER_OUTPUTS * k);
+	return sum * share;
+}
+
+static float huber(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, const union target *label, float weight, float *grad)
+{
 	(void)ops;
 	(void)at;
-	grad[NUMBER_VALUE] = e > 0 ? weight : e < 0 ? -weight : 0;
-	return fabsf(e) +
-	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+	return mean(sample, outputs, label, weight, grad, huber_one);
+}
+
+static float squared(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, const union target *label, float weight, float *grad)
+{
+	(void)ops;
+	(void)at;
+	return mean(sample, outputs, label, weight, grad, squared_one);
+}
+
+static float absolute(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, const union target *label, float weight, float *grad)
+{
+	(void)ops;
+	(void)at;
+	return mean(sample, outputs, label, weight, grad, absolute_one);
 }
 
 static float quantile(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *outputs, union target label, float weight, float *grad)
+	const float *outputs, const union target *label, float weight, float *grad)
 {
-	const struct number_loss *mine = (const struct number_loss *)sample;
-	const float value = quantile_loss(
-		outputs[NUMBER_VALUE], label.number, mine->quantile, &grad[NUMBER_VALUE]);
-
 	(void)ops;
 	(void)at;
-	grad[NUMBER_VALUE] *= weight;
-	return value + bounds(mine, outputs, label.number, weight, grad);
+	return mean(sample, outputs, label, weight, grad, quantile_one);
 }
 
 const struct loss_type loss_huber = {

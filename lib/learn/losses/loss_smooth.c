@@ -20,7 +20,7 @@ static int begin(struct loss *loss, const struct loss_view *view, struct err *er
 }
 
 static float value(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *logits, union target label, float weight, float *grad)
+	const float *logits, const union target *label, float weight, float *grad)
 {
 	const struct smooth *smooth = (const struct smooth *)sample;
 	const int classes = sample->classes;
@@ -29,13 +29,13 @@ static float value(const struct sample_loss *sample, const struct ops *ops, int 
 	double sum = 0;
 
 	(void)at;
-	ops->softmax_loss(logits, classes, &label.class, &weight, 1, &entropy, grad);
+	ops->softmax_loss(logits, classes, &label->class, &weight, 1, &entropy, grad);
 	for (int c = 0; c < classes; c++) {
 		sum += (double)logits[c];
 		grad[c] -= weight * each;
 	}
-	grad[label.class] += weight * smooth->share;
-	return entropy + smooth->share * (logits[label.class] - (float)(sum / classes));
+	grad[label->class] += weight * smooth->share;
+	return entropy + smooth->share * (logits[label->class] - (float)(sum / classes));
 }
 
 const struct loss_type loss_smooth = {

@@ -75,6 +75,19 @@ static int make_rows(struct numbers *numbers, struct err *err)
 	return numbers->hidden ? 0 : err_memory(err, "features", hidden * sizeof(float));
 }
 
+static int make_costly(struct numbers *numbers, bool copy, struct err *err)
+{
+	const struct numbers_config *config = &numbers->config;
+	int code;
+
+	if (config->lean)
+		return 0;
+	code = bank_init(
+		&numbers->bank, numbers->inputs + VALUES_EACH * VALUES_PLACES, config->ops, err);
+	numbers->bank.width = numbers->inputs;
+	return code ? code : grove_init(&numbers->grove, config->seed, copy, err);
+}
+
 static int make(struct numbers *numbers, bool copy, struct err *err)
 {
 	const struct numbers_config *config = &numbers->config;
@@ -86,11 +99,8 @@ static int make(struct numbers *numbers, bool copy, struct err *err)
 	band_init(&numbers->band, config->coverage);
 	if ((code = lags_init(&numbers->lags, err)) ||
 		(code = values_init(&numbers->values, inputs, err)) ||
-		(code = bank_init(
-			 &numbers->bank, inputs + VALUES_EACH * VALUES_PLACES, config->ops, err)) ||
-		(code = grove_init(&numbers->grove, config->seed, copy, err)))
+		(code = make_costly(numbers, copy, err)))
 		return code;
-	numbers->bank.width = inputs;
 	for (int k = 0; k < numbers->linears && !code; k++)
 		code = rls_init(&numbers->linear[k], linear_numbers(numbers, k, width_of(numbers)),
 			linear_kinds[k].keep, config->ops, copy, err);
@@ -122,6 +132,11 @@ static int make_numbers(
 int numbers_new(struct numbers **numbers, const struct numbers_config *config, struct err *err)
 {
 	return make_numbers(numbers, config, false, err);
+}
+
+const struct numbers_config *numbers_config(const struct numbers *numbers)
+{
+	return &numbers->config;
 }
 
 void numbers_free(struct numbers *numbers)
@@ -164,8 +179,10 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers)
 	copy->band = numbers->band;
 	lags_copy(&copy->lags, &numbers->lags);
 	values_copy(&copy->values, &numbers->values);
-	bank_copy(&copy->bank, &numbers->bank);
-	grove_copy(&copy->grove, &numbers->grove);
+	if (!numbers->config.lean) {
+		bank_copy(&copy->bank, &numbers->bank);
+		grove_copy(&copy->grove, &numbers->grove);
+	}
 	for (int k = 0; k < numbers->linears; k++)
 		rls_copy(&copy->linear[k], &numbers->linear[k]);
 }
@@ -184,8 +201,8 @@ int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS
 double numbers_macs(const struct numbers *numbers)
 {
 	const double used = (double)numbers_used(numbers), parts = numbers->parts;
-	double macs = (double)numbers->bank.room * used + grove_visits() +
-		      parts * parts * (parts / 6 + 1);
+	double macs = (double)numbers->bank.room * used +
+		      (numbers->config.lean ? 0 : grove_visits()) + parts * parts * (parts / 6 + 1);
 
 	for (int k = 0; k < numbers->linears; k++)
 		macs += rls_macs(
@@ -197,7 +214,8 @@ double numbers_bytes(const struct numbers *numbers)
 {
 	double bytes = sizeof(*numbers) + LAGS_HISTORY * sizeof(double) +
 		       (double)numbers->values.columns * sizeof(struct values_column) +
-		       bank_bytes(&numbers->bank) + grove_bytes() + rows_bytes(&numbers->rows) +
+		       (numbers->config.lean ? 0 : bank_bytes(&numbers->bank) + grove_bytes()) +
+		       rows_bytes(&numbers->rows) +
 		       numbers->room * (ROWS_PADDED * sizeof(float) + sizeof(*numbers->said));
 
 	for (int k = 0; k < numbers->linears; k++)
@@ -216,13 +234,13 @@ void numbers_state(struct numbers *numbers, struct state *state)
 	rows_state(&numbers->rows, state);
 	if (numbers->rows.seen != numbers->lags.seen || numbers->rows.seen != numbers->level.seen)
 		state_refuse(state, ERR_FORMAT, "models of numbers that saw different rows");
-	grove_state(&numbers->grove, numbers_used(numbers), state);
+	if (!numbers->config.lean)
+		grove_state(&numbers->grove, numbers_used(numbers), state);
 	blend_state(&numbers->blend, state);
 	band_state(&numbers->band, state);
 	state_leave(state);
 	if (!state_reading(state))
 		return;
 	numbers->asked = 0;
-	bank_fill(&numbers->bank, &numbers->rows,
-		numbers->inputs + VALUES_EACH * (size_t)numbers->values.used);
+	numbers_fill_bank(numbers);
 }

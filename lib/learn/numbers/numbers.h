@@ -16,6 +16,7 @@
 #ifndef RETAIN_LEARN_NUMBERS_NUMBERS_H
 #define RETAIN_LEARN_NUMBERS_NUMBERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct numbers_config {
 	uint64_t seed;
 	double coverage;       /* share of targets that intervals are to hold, 0..1 */
 	const struct ops *ops; /* borrowed */
+	bool lean;             /* no neighbours and trees, which cost most */
 };
 
 /* Samples of one time step, in the order of time. */
@@ -45,6 +47,7 @@ struct numbers_samples {
 
 int numbers_new(struct numbers **numbers, const struct numbers_config *config, struct err *err);
 void numbers_free(struct numbers *numbers);
+const struct numbers_config *numbers_config(const struct numbers *numbers);
 
 /* Makes room for steps of n samples. Of larger ones, parts are scored piece by piece. */
 int numbers_reserve(struct numbers *numbers, int n, struct err *err);

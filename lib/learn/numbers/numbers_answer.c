@@ -95,8 +95,12 @@ static void look(const struct numbers *numbers, const struct numbers_samples *sa
 	const struct lags_moment *moment, float row[ROWS_PADDED], struct numbers_said *said)
 {
 	fill_row(numbers, samples, i, moment, row);
-	bank_ask(&numbers->bank, row, said->near);
-	grove_ask(&numbers->grove, row, said->trees);
+	memset(said->near, 0, sizeof(said->near));
+	memset(said->trees, 0, sizeof(said->trees));
+	if (!numbers->config.lean) {
+		bank_ask(&numbers->bank, row, said->near);
+		grove_ask(&numbers->grove, row, said->trees);
+	}
 	ask_parts(numbers, samples, i, moment, row, said);
 	blend_ask(&numbers->blend, &said->blend);
 }

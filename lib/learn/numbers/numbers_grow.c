@@ -98,7 +98,8 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 	grow_values(&to->values, &from->values);
 	grow_rows(&to->rows, &from->rows,
 		&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
-	grow_grove(&to->grove, &from->grove,
-		&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
-	bank_fill(&to->bank, &to->rows, numbers_used(to) - ROWS_FIRST);
+	if (!to->config.lean)
+		grow_grove(&to->grove, &from->grove,
+			&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
+	numbers_fill_bank(to);
 }

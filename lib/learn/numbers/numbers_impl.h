@@ -82,6 +82,9 @@ static inline float *numbers_row(const struct numbers *numbers, int i)
 	return numbers->step_rows + (size_t)i * ROWS_PADDED;
 }
 
+/* Neighbours, from the kept rows. */
+void numbers_fill_bank(struct numbers *numbers);
+
 /* Sample i of a step, now. */
 struct lags_moment numbers_moment(const struct numbers *numbers, int i);
 

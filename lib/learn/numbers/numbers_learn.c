@@ -39,9 +39,10 @@ static void renew_number(struct numbers *numbers, size_t number)
 	}
 }
 
-static void fill_bank(struct numbers *numbers)
+void numbers_fill_bank(struct numbers *numbers)
 {
-	bank_fill(&numbers->bank, &numbers->rows, numbers_used(numbers) - ROWS_FIRST);
+	if (!numbers->config.lean)
+		bank_fill(&numbers->bank, &numbers->rows, numbers_used(numbers) - ROWS_FIRST);
 }
 
 static void follow_values(struct numbers *numbers, struct values_change change)
@@ -56,7 +57,7 @@ static void follow_values(struct numbers *numbers, struct values_change change)
 			rows_clear(&numbers->rows, number);
 		}
 	if (changed)
-		fill_bank(numbers);
+		numbers_fill_bank(numbers);
 }
 
 static void follow_seasons(struct numbers *numbers, unsigned changed)
@@ -67,7 +68,7 @@ static void follow_seasons(struct numbers *numbers, unsigned changed)
 	if (!changed)
 		return;
 	rows_renew_seasons(&numbers->rows, &numbers->lags);
-	fill_bank(numbers);
+	numbers_fill_bank(numbers);
 }
 
 static float in_scales(double apart, double scale)
@@ -103,9 +104,11 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 		learn_linear(numbers, k, samples, i, target);
 	lags_add(&numbers->lags, value.history);
 	rows_add(&numbers->rows, numbers_row(numbers, i), target, &moment);
-	bank_add(&numbers->bank, numbers_row(numbers, i), target);
-	grove_learn(
-		&numbers->grove, numbers_row(numbers, i), &numbers->rows, numbers_used(numbers));
+	if (!numbers->config.lean) {
+		bank_add(&numbers->bank, numbers_row(numbers, i), target);
+		grove_learn(&numbers->grove, numbers_row(numbers, i), &numbers->rows,
+			numbers_used(numbers));
+	}
 	change = level->outlier ? 0 : value.level - from.base;
 	level_follow(level, value.level, change);
 	follow_values(numbers, values_learn(&numbers->values,

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/numbers.h"
+#include "learn/numbers/several.h"
 #include "learn/parts/parts_impl.h"
 #include "nn/ops.h"
 
@@ -16,9 +16,9 @@
 struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
-	struct number_scale scale; /* of answers about numbers */
+	struct number_scales scales; /* of answers about numbers */
 	struct class_weights weigh;
-	struct numbers *numbers;  /* their mixture; NULL: none */
+	struct several *numbers;     /* their mixture; NULL: none */
 	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 
@@ -46,9 +46,9 @@ struct renewal {
 	struct part_view view;
 	struct parts *parts;
 	double weights[MIX_MODELS];
-	struct number_scale scale;
+	struct number_scales scales;
 	const struct class_weights *weigh;
-	const struct numbers *numbers;
+	const struct several *numbers;
 };
 
 /* Models whose weights are copied are asked for in the order of the mixture. */
@@ -73,10 +73,10 @@ static void keep_blend(void *context, int which)
 	const struct renewal *renewal = context;
 	struct blend *blend = &renewal->published->blends[which];
 
-	blend->scale = renewal->scale;
+	blend->scales = renewal->scales;
 	class_weights_copy(&blend->weigh, renewal->weigh);
 	if (blend->numbers)
-		numbers_copy(blend->numbers, renewal->numbers);
+		several_copy(blend->numbers, renewal->numbers);
 	if (!renewal->published->mixes)
 		return;
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
@@ -90,10 +90,10 @@ int published_renew(struct published *published, struct learner *learner, struct
 {
 	struct renewal renewal = {.published = published,
 		.parts = learner->parts,
-		.scale = learner_number_scale(learner),
 		.weigh = &learner->weigh,
 		.numbers = learner_mixture(learner)};
 
+	learner_number_scales(learner, &renewal.scales);
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
 	if (published->mixes) {
@@ -163,7 +163,7 @@ static int make(struct published *made, struct learner *learner,
 		code = class_weights_reserve(
 			&made->blends[i].weigh, net_spec(learner->net)->classes, err);
 	for (int i = 0; i < 2 && learner->numbers && !code; i++)
-		code = numbers_copy_new(&made->blends[i].numbers, learner_mixture(learner), err);
+		code = several_copy_new(&made->blends[i].numbers, learner_mixture(learner), err);
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
 		code = make_blend(&made->blends[i], learner->parts, err);
 	if (!code)
@@ -204,7 +204,7 @@ void published_free(struct published *published)
 	for (int i = 0; i < 2; i++) {
 		mix_release(&published->blends[i].mix);
 		class_weights_release(&published->blends[i].weigh);
-		numbers_free(published->blends[i].numbers);
+		several_free(published->blends[i].numbers);
 		for (int k = 0; k < PART_TYPES; k++)
 			mem_free(published->blends[i].copies[k]);
 	}
@@ -328,15 +328,16 @@ static int ask_numbers(const struct published *p, const struct predictor_turn *t
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const size_t at = (size_t)first * p->floats;
-	float slow[PART_CHUNK];
+	const int width = blend->scales.width;
+	float *slow = features + PART_CHUNK * (size_t)net_features(p->net);
 	const int code = predictor_ask(p->predictor, turn, 0, first, n, answers, features, err);
 
 	if (code)
 		return code;
-	number_unscale(blend->scale, answers, n);
-	for (int i = 0; i < n; i++)
+	number_unscale(&blend->scales, answers, n);
+	for (int i = 0; i < n * width; i++)
 		slow[i] = answers[i * NUMBER_OUTPUTS + NUMBER_VALUE];
-	numbers_answer(blend->numbers,
+	several_answer(blend->numbers,
 		&(struct numbers_samples){turn->inputs + at, raw + at, features, slow, n}, answers);
 	return 0;
 }
@@ -344,14 +345,15 @@ static int ask_numbers(const struct published *p, const struct predictor_turn *t
 static int predict_numbers(struct published *p, const struct predictor_turn *turn, const float *raw,
 	int n, float *answers, struct err *err)
 {
-	const size_t width = (size_t)net_features(p->net);
-	float *features = mem_new(PART_CHUNK * width, sizeof(*features));
-	int code =
-		features ? 0 : err_memory(err, "predictions", PART_CHUNK * width * sizeof(float));
+	const size_t outputs = (size_t)net_spec(p->net)->classes;
+	const size_t floats =
+		PART_CHUNK * ((size_t)net_features(p->net) + outputs / NUMBER_OUTPUTS);
+	float *features = mem_new(floats, sizeof(*features)); /* and what the slow net says */
+	int code = features ? 0 : err_memory(err, "predictions", floats * sizeof(float));
 
 	for (int at = 0; at < n && !code; at += PART_CHUNK)
 		code = ask_numbers(p, turn, raw, at, n - at < PART_CHUNK ? n - at : PART_CHUNK,
-			features, answers + (size_t)at * NUMBER_OUTPUTS, err);
+			features, answers + (size_t)at * outputs, err);
 	mem_free(features);
 	return code;
 }
@@ -372,7 +374,7 @@ int published_predict(struct published *published, int model, const float *input
 		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, NULL, err);
 	if (!code && published->target == TARGET_NUMBER &&
 		!(model == LEARNER_NOW && published->blends[turn.which].numbers))
-		number_unscale(published->blends[turn.which].scale, logits, n);
+		number_unscale(&published->blends[turn.which].scales, logits, n);
 	if (!code)
 		class_weights_apply(&published->blends[turn.which].weigh, logits,
 			net_spec(published->net)->classes, n);

@@ -29,6 +29,7 @@ enum { FORMAT = 1, LOG_MOST = 1000 };
 #define TARGET_KEY    "retain.target"
 #define NUMBER_KEY    "retain.number_scale"
 #define LOGS_KEY      "retain.class_logs"
+#define NUMBERS_KEY   "retain.numbers"
 
 static int fault(
 	const struct safetensors *file, const char *key, const char *problem, struct err *err)
@@ -227,28 +228,51 @@ static int read_logs(struct metadata *metadata, const struct safetensors *file, 
 	return code;
 }
 
+/* The next of comma-separated numbers; *words moves behind it. */
+static bool next_number(const char **words, double *number)
+{
+	const size_t size = *words ? strcspn(*words, ",") : 0;
+
+	if (!size || !decimal_number(*words, size, number))
+		return false;
+	*words += size + ((*words)[size] == ',');
+	return fabs(*number) <= (double)FLT_MAX;
+}
+
+static bool read_scales(const char *words, struct number_scales *scales)
+{
+	double mean, factor;
+
+	for (int k = 0; k < scales->width; k++) {
+		if (!next_number(&words, &mean) || !next_number(&words, &factor) || factor < 0)
+			return false;
+		scales->each[k] = (struct number_scale){(float)mean, (float)factor};
+	}
+	return !*words;
+}
+
 /* Files of classes have no word about it. */
 static int read_target(struct metadata *metadata, const struct safetensors *file, struct err *err)
 {
 	const char *target = safetensors_get(file, TARGET_KEY);
-	const char *words = safetensors_get(file, NUMBER_KEY),
-		   *comma = words ? strchr(words, ',') : NULL;
-	double mean, factor;
+	const char *numbers = safetensors_get(file, NUMBERS_KEY);
+	struct number_scales *scales = &metadata->number_scales;
 
 	metadata->target = target ? target_kind(target) : TARGET_CLASS;
-	metadata->number_scale = (struct number_scale){0, 1};
+	metadata->numbers = numbers;
+	*scales = (struct number_scales){.width = 1, .each = {{0, 1}}};
 	if (!target)
 		return 0;
 	if (metadata->target != TARGET_NUMBER)
 		return fault(file, TARGET_KEY, "should be number", err);
-	if (metadata->spec.classes != NUMBER_OUTPUTS)
-		return fault(file, CLASSES_KEY, "does not fit a target that is a number", err);
-	if (!comma || !decimal_number(words, (size_t)(comma - words), &mean) ||
-		!decimal_number(comma + 1, strlen(comma + 1), &factor) ||
-		fabs(mean) > (double)FLT_MAX || !(factor >= 0 && factor <= (double)FLT_MAX))
-		return fault(
-			file, NUMBER_KEY, "should be a mean and a factor, comma-separated", err);
-	metadata->number_scale = (struct number_scale){(float)mean, (float)factor};
+	scales->width = numbers ? numbers_count(numbers) : 1;
+	if (!scales->width)
+		return fault(file, NUMBERS_KEY, "should be a count or names of numbers", err);
+	if (metadata->spec.classes != NUMBER_OUTPUTS * scales->width)
+		return fault(file, CLASSES_KEY, "does not fit targets that are numbers", err);
+	if (!read_scales(safetensors_get(file, NUMBER_KEY), scales))
+		return fault(file, NUMBER_KEY,
+			"should be a mean and a factor for each number, comma-separated", err);
 	return 0;
 }
 
@@ -293,6 +317,21 @@ static int add_logs(struct text *list, const struct metadata *metadata, struct e
 	return list->failed ? err_memory(err, "weights of classes", list->size) : 0;
 }
 
+static void add_numbers(struct metadata_notes *notes, const struct metadata *metadata)
+{
+	const struct number_scales *scales = &metadata->number_scales;
+
+	for (int k = 0; k < scales->width; k++)
+		text_addf(&notes->number_scale, "%s%.9g,%.9g", k ? "," : "",
+			(double)scales->each[k].mean, (double)scales->each[k].factor);
+	notes->rows[notes->count++] = (struct safetensors_note){TARGET_KEY, target_number.name};
+	notes->rows[notes->count++] =
+		(struct safetensors_note){NUMBER_KEY, notes->number_scale.data};
+	if (metadata->numbers)
+		notes->rows[notes->count++] =
+			(struct safetensors_note){NUMBERS_KEY, metadata->numbers};
+}
+
 int metadata_notes_init(
 	struct metadata_notes *notes, const struct metadata *metadata, struct err *err)
 {
@@ -326,17 +365,13 @@ int metadata_notes_init(
 	if (metadata->class_logs)
 		notes->rows[notes->count++] =
 			(struct safetensors_note){LOGS_KEY, notes->class_logs.data};
-	if (metadata->target == TARGET_NUMBER) {
-		snprintf(notes->number_scale, sizeof(notes->number_scale), "%.9g,%.9g",
-			(double)metadata->number_scale.mean, (double)metadata->number_scale.factor);
-		notes->rows[notes->count++] =
-			(struct safetensors_note){TARGET_KEY, target_number.name};
-		notes->rows[notes->count++] =
-			(struct safetensors_note){NUMBER_KEY, notes->number_scale};
-	}
+	if (metadata->target == TARGET_NUMBER)
+		add_numbers(notes, metadata);
 	if (metadata->schema)
 		notes->rows[notes->count++] =
 			(struct safetensors_note){METADATA_SCHEMA, metadata->schema};
+	if (!code && notes->number_scale.failed)
+		code = err_memory(err, "the scale of numbers", notes->number_scale.size);
 	return code;
 }
 
@@ -344,4 +379,5 @@ void metadata_notes_release(struct metadata_notes *notes)
 {
 	text_release(&notes->class_names);
 	text_release(&notes->class_logs);
+	text_release(&notes->number_scale);
 }

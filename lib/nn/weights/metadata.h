@@ -11,7 +11,8 @@
  *	retain.schema       what rows of named values become (schema/schema.h), as JSON; absent
  *	                    where inputs are numbers without names
  *	retain.target       number; absent where targets are classes
- *	retain.number_scale mean,factor of such targets: outputs are (number - mean) * factor
+ *	retain.number_scale mean,factor of every number: outputs are (number - mean) * factor
+ *	retain.numbers      their names, or how many there are (target/target.h); absent for one
  *	retain.class_logs   JSON list of a number per class to be added to logits, where classes do
  *	                    not weigh the same (target/class_weights.h)
  *	retain.iteration    training steps taken
@@ -34,8 +35,9 @@ struct metadata {
 	const char *const *class_names; /* one per class; NULL: not in the file */
 	const char *schema;             /* JSON; NULL: not in the file */
 	enum target_kind target;
-	struct number_scale number_scale; /* of a target that is a number */
-	const float *class_logs;          /* one per class; NULL: not in the file */
+	struct number_scales number_scales; /* of a target that is a number, */
+	const char *numbers;                /* and retain.numbers; NULL: not in the file */
+	const float *class_logs;            /* one per class; NULL: not in the file */
 };
 
 #define METADATA_SCHEMA "retain.schema"
@@ -53,10 +55,10 @@ int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct 
 
 /* The same metadata for safetensors_save. */
 struct metadata_notes {
-	struct safetensors_note rows[13];
+	struct safetensors_note rows[14];
 	int count;
-	char format[16], classes[16], input[48], iteration[24], number_scale[64];
-	struct text class_names, class_logs;
+	char format[16], classes[16], input[48], iteration[24];
+	struct text class_names, class_logs, number_scale;
 };
 
 /*

@@ -337,8 +337,10 @@ static int build_net(struct weights_held *held, const struct safetensors *file, 
 	held->weights.iteration = said.iteration;
 	held->weights.class_names = said.class_names;
 	held->weights.target = said.target;
-	held->weights.number_scale = said.number_scale;
 	held->weights.class_logs = said.class_logs;
+	held->weights.number_scales = said.number_scales;
+	if (said.numbers && !(held->weights.numbers = arena_text(&held->names, said.numbers)))
+		return err_memory(err, "names of numbers", strlen(said.numbers));
 	if (said.schema) {
 		held->weights.schema = arena_text(&held->names, said.schema);
 		if (!held->weights.schema)
@@ -503,8 +505,8 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 int weights_save(const char *path, const struct weights *weights, struct err *err)
 {
 	const struct metadata said = {*net_spec(weights->net), weights->iteration,
-		weights->class_names, weights->schema, weights->target, weights->number_scale,
-		weights->class_logs};
+		weights->class_names, weights->schema, weights->target, weights->number_scales,
+		weights->numbers, weights->class_logs};
 	struct safetensors_item *items;
 	struct metadata_notes notes;
 	struct arena arena = {0};

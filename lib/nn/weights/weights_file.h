@@ -31,7 +31,8 @@ struct weights {
 	const struct scale *scale;      /* of inputs; NULL: not scaled */
 	const int64_t *scale_seen;      /* the number of values behind it; NULL without one */
 	enum target_kind target;
-	struct number_scale number_scale; /* of a target that is a number */
+	struct number_scales number_scales; /* of a target that is a number, */
+	const char *numbers;                /* and their names or count; NULL: one */
 	const float *class_logs;          /* added to logits (target/class_weights.h); NULL: none */
 };
 

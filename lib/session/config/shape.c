@@ -58,7 +58,7 @@ int shape_read(const struct options *options, struct learner_config *config, str
 
 	*config = (struct learner_config){.height = 1, .width = 1};
 	if (target_kind(options_text(options, "model.target")) == TARGET_NUMBER)
-		config->classes = target_number.outputs;
+		config->classes = target_number.outputs * target_width(options);
 	else if (is_auto(classes))
 		config->classes_most = options_int(options, "model.classes_most");
 	else if (!(config->classes = read_number(&at)) || *at)

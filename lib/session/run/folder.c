@@ -327,7 +327,9 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 	const struct class_weights *weigh = learner_weighs(run->learner);
 	const char **names = mem_new((size_t)run->classes, sizeof(*names));
 	float *logs = mem_new((size_t)run->classes, sizeof(*logs));
+	const char *numbers = options_text(run->config.options, "model.numbers");
 	struct learner_report now;
+	struct number_scales scales;
 	struct text schema = {0};
 	struct jwriter json = {.out = &schema, .dense = true};
 	float *params = NULL;
@@ -341,6 +343,7 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 	for (int c = 0; c < run->classes; c++)
 		logs[c] = class_weights_log(weigh, c);
 	learner_report(run->learner, &now);
+	learner_number_scales(run->learner, &scales);
 	if (run->schema)
 		schema_write(run->schema, learner_floats(run->learner), &json, NULL);
 	else if (run->driver->schema)
@@ -357,7 +360,8 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 				.scale = learner_scale(run->learner),
 				.scale_seen = learner_scale_seen(run->learner),
 				.target = target_kind(learner_target(run->learner)->name),
-				.number_scale = learner_number_scale(run->learner),
+				.number_scales = scales,
+				.numbers = scales.width > 1 ? numbers : NULL,
 				.class_logs = weigh->count ? logs : NULL},
 			err);
 	if (!code && schema.failed)

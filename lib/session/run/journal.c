@@ -29,7 +29,8 @@ int run_try_learner(struct run *run, struct learner_config *config, struct err *
 {
 	struct learner_peers *peers = run->config.peers;
 	int code = store_in_memory(&run->store,
-		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
+		(size_t)config->channels * (size_t)config->height * (size_t)config->width,
+		target_width(run->config.options), err);
 
 	run->config.peers = NULL;
 	if (!code)
@@ -69,7 +70,7 @@ int run_journal_floats(struct run *run, size_t *floats, struct err *err)
 
 	*floats = 0;
 	if (!code && path_exists(data))
-		code = journal_open(&journal, path, 0, err);
+		code = journal_open(&journal, path, 0, 0, err);
 	if (journal)
 		*floats = floats_kept(run, journal);
 	if (!code && journal && !journal_floats(journal) && checkpoint_there(run))
@@ -92,7 +93,8 @@ static int open_journal(struct run *run, struct err *err)
 
 	if (!path)
 		return err_memory(err, "a path", strlen(run->config.folder));
-	code = store_in_journal(&run->store, path, run->floats, err);
+	code = store_in_journal(
+		&run->store, path, run->floats, target_width(run->config.options), err);
 	if (!code)
 		code = run_folder_holds_run(run, &holds, err);
 	if (!code && store_stored(run->store) && (run->config.start == RUN_NEW || !holds))

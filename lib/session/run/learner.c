@@ -107,7 +107,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	int code;
 
 	if (target_kind(options_text(o, "model.target")) == TARGET_NUMBER) {
-		config->classes = NUMBER_OUTPUTS;
+		config->classes = NUMBER_OUTPUTS * target_width(o);
 		config->classes_most = 0;
 	}
 	run->classes_most = config->classes_most;

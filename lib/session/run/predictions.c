@@ -1,6 +1,6 @@
 /*
  * predictions.csv: the latest labels that are numbers, and what was said about them before they
- * came. Of classes there is classes.json.
+ * came; of several numbers at once a row for each, named or counted from 1. Of classes there is classes.json.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,18 +20,24 @@ static void add_number(struct text *words, double number, char end)
 
 static int write_predictions(const struct run *run, struct err *err)
 {
+	const char *names = options_text(run->config.options, "model.numbers");
+	const int width = errors_width(run->errors);
+	char name[NUMBER_NAME];
 	struct text words = {0};
 
-	text_add(&words, "sample,label,prediction,low,high\n");
-	for (int i = 0; i < errors_pairs(run->errors); i++) {
-		const struct errors_pair pair = errors_pair(run->errors, i);
+	text_addf(&words, "sample,%slabel,prediction,low,high\n", width > 1 ? "number," : "");
+	for (int i = 0; i < errors_pairs(run->errors); i++)
+		for (int k = 0; k < width; k++) {
+			const struct errors_pair pair = errors_pair(run->errors, k, i);
 
-		text_addf(&words, "%" PRId64 ",", pair.sample);
-		add_number(&words, pair.label, ',');
-		add_number(&words, pair.value, ',');
-		add_number(&words, pair.low, ',');
-		add_number(&words, pair.high, '\n');
-	}
+			text_addf(&words, "%" PRId64 ",", pair.sample);
+			if (width > 1)
+				text_addf(&words, "%s,", number_said(names, k, name));
+			add_number(&words, pair.label, ',');
+			add_number(&words, pair.value, ',');
+			add_number(&words, pair.low, ',');
+			add_number(&words, pair.high, '\n');
+		}
 	return run_folder_write(run, "predictions.csv", &words, err);
 }
 

@@ -12,7 +12,7 @@ int run_score_new(struct run *run, int classes, struct err *err)
 	if (code)
 		return code;
 	if (learner_target(run->learner) == &target_number)
-		return errors_new(&run->errors, err);
+		return errors_new(&run->errors, learner_width(run->learner), err);
 	code = prequential_new(
 		&run->prequential, classes, options_int(o, "eval.blind_window"), err);
 	if (!code)
@@ -96,15 +96,16 @@ struct run_scores run_scores(const struct run *run)
 static void score_numbers(
 	struct run *run, const union target *guesses, const union target *labels, int n)
 {
+	const int width = learner_width(run->learner);
 	struct alarm_change change;
 
 	errors_step(run->errors, guesses, labels, n);
 	for (int i = 0; i < n; i++) {
-		const float guess = guesses[(size_t)i * TARGET_GUESS].number;
-		const double error = (double)labels[i].number - (double)guess;
+		const union target *guess = guesses + (size_t)i * target_guess(width);
+		const union target *label = labels + (size_t)i * (size_t)width;
 
-		if (!isnan(guess) &&
-			alarm_add(run->alarm, errors_unusual(run->errors, error), &change))
+		if (!isnan(guess->number) &&
+			alarm_add(run->alarm, errors_unusual(run->errors, guess, label), &change))
 			tell_alarm(run, &change);
 	}
 }

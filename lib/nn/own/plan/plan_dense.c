@@ -176,8 +176,9 @@ static void sample_losses(const struct span *span, const struct dense_layer *las
 	const size_t wide = plan->dense->wide, classes = last->out;
 	const float *logits = span->values + last->output;
 	float *grads = run->grad ? panel_grads(plan, last, span->first) : NULL;
-	float scored[2 *
-		     NUMBER_OUTPUTS]; /* only losses of numbers are asked for without gradients */
+	const size_t width = (size_t)run->loss->width;
+	/* Only losses of numbers are asked for without gradients. */
+	float scored[2 * NUMBER_OUTPUTS * TARGET_WIDTH];
 
 	for (int i = 0; i < panel_samples(plan, span->first); i++) {
 		const int at = run->loss_at + first + i;
@@ -187,7 +188,8 @@ static void sample_losses(const struct span *span, const struct dense_layer *las
 		for (size_t c = 0; c < classes; c++)
 			row[c] = logits[c * wide + i];
 		run->losses[first + i] = run->loss->value(run->loss, &plan->kernels->ops, at, row,
-			run->labels[first + i], grads ? run->weights[first + i] : 1, grad);
+			run->labels + (size_t)(first + i) * width,
+			grads ? run->weights[first + i] : 1, grad);
 		for (size_t c = 0; c < classes && grads; c++)
 			grads[c * wide + i] = grad[c];
 	}

@@ -145,12 +145,14 @@ static void sample_losses(const struct plan *plan, size_t first, int count)
 {
 	const struct plan_run *run = &plan->run;
 	const size_t classes = (size_t)plan->net->spec.classes;
-	float scored[NUMBER_OUTPUTS]; /* only losses of numbers are asked for without gradients */
+	const size_t width = (size_t)run->loss->width;
+	/* Only losses of numbers are asked for without gradients. */
+	float scored[NUMBER_OUTPUTS * TARGET_WIDTH];
 
 	for (size_t i = first; i < first + count; i++)
 		run->losses[i] = run->loss->value(run->loss, &plan->kernels->ops,
-			run->loss_at + (int)i, plain_logits(plan) + i * classes, run->labels[i],
-			run->grad ? run->weights[i] : 1,
+			run->loss_at + (int)i, plain_logits(plan) + i * classes,
+			run->labels + i * width, run->grad ? run->weights[i] : 1,
 			run->grad ? plan->logit_grads + i * classes : scored);
 }
 
