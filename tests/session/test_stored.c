@@ -173,7 +173,7 @@ static void step(struct session *s)
 		learner_predict(s->run.learner, LEARNER_NEXT, inputs, PER_STEP, logits, &err), err);
 	for (int i = 0; i < PER_STEP; i++)
 		learner_target(s->run.learner)
-			->guess(logits + (size_t)i * CLASSES, CLASSES,
+			->guess(logits + (size_t)i * CLASSES, CLASSES, 1,
 				guesses + (size_t)i * TARGET_GUESS);
 	assert_ok(session_learn(s, inputs, labels, guesses, PER_STEP, &err), err);
 }

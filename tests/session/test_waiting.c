@@ -18,7 +18,7 @@ static uint64_t observe(struct waiting *waiting, float value, int count)
 	struct err err = {0};
 
 	assert_ok(waiting_reserve(waiting, count, MOST, &err), err);
-	assert_ok(waiting_step_new(&step, inputs, FLOATS, count, &err), err);
+	assert_ok(waiting_step_new(&step, inputs, FLOATS, 1, count, &err), err);
 	waiting_add(waiting, step);
 	return step->ticket;
 }
@@ -75,7 +75,7 @@ static void inputs_grow(void **state)
 	struct waiting_step *step;
 	struct err err = {0};
 
-	assert_ok(waiting_step_new(&step, inputs, FLOATS, 2, &err), err);
+	assert_ok(waiting_step_new(&step, inputs, FLOATS, 1, 2, &err), err);
 	assert_ok(waiting_step_widen(step, 3, &err), err);
 	assert_true(step->inputs[0] == 1 && step->inputs[1] == 2 && isnan(step->inputs[2]));
 	assert_true(step->inputs[3] == 3 && step->inputs[4] == 4 && isnan(step->inputs[5]));
@@ -94,17 +94,17 @@ static void steps_outlive_a_process(void **state)
 	struct err err = {0};
 	uint64_t ticket;
 
-	assert_ok(journal_open(&journal, in_folder("journal"), FLOATS, &err), err);
+	assert_ok(journal_open(&journal, in_folder("journal"), FLOATS, 1, &err), err);
 	assert_ok(waiting_begin(&waiting, folder, journal, &err), err);
 	assert_ok(waiting_reserve(&waiting, 2, MOST, &err), err);
-	assert_ok(waiting_step_new(&step, inputs, FLOATS, 2, &err), err);
+	assert_ok(waiting_step_new(&step, inputs, FLOATS, 1, 2, &err), err);
 	assert_ok(waiting_keep(&waiting, step, journal, &err), err);
 	waiting_add(&waiting, step);
 	ticket = step->ticket;
 	waiting_release(&waiting);
 	journal_close(journal);
 
-	assert_ok(journal_open(&journal, in_folder("journal"), FLOATS, &err), err);
+	assert_ok(journal_open(&journal, in_folder("journal"), FLOATS, 1, &err), err);
 	assert_ok(waiting_begin(&later, folder, journal, &err), err);
 	assert_true(later.first > ticket);
 	assert_null(waiting_find(&later, ticket, &err));
