@@ -18,7 +18,7 @@ struct blend {
 	struct mix mix;
 	struct number_scales scales; /* of answers about numbers */
 	struct class_weights weigh;
-	struct several *numbers;     /* their mixture; NULL: none */
+	struct several *numbers;  /* their mixture; NULL: none */
 	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 

@@ -33,7 +33,7 @@ struct weights {
 	enum target_kind target;
 	struct number_scales number_scales; /* of a target that is a number, */
 	const char *numbers;                /* and their names or count; NULL: one */
-	const float *class_logs;          /* added to logits (target/class_weights.h); NULL: none */
+	const float *class_logs; /* added to logits (target/class_weights.h); NULL: none */
 };
 
 /* Prefix of the names of a scale's tensors. */
