@@ -13,6 +13,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pyretain")
 PARTS = (
     ("learner.py", "pyretain", ("Learner", "Step", "Shape", "Metrics")),
     ("model.py", "pyretain", ("Model",)),
+    ("client.py", "pyretain", ("Client", "AsyncClient", "Answer", "ServiceError")),
     ("versions.py", "pyretain", None),
     ("classifier.py", "pyretain", ("RetainClassifier",)),
     ("regressor.py", "pyretain", ("RetainRegressor",)),

@@ -21,6 +21,7 @@ from pyretain._core import (
     text as _text,
 )
 from pyretain._settings import SETTINGS, Setting, Settings
+from pyretain.client import Answer, AsyncClient, Client, ServiceError
 from pyretain.learner import Learner, Metrics, Shape, Step
 from pyretain.model import Model
 from pyretain.versions import Version, drop_version, versions
@@ -44,6 +45,9 @@ def __getattr__(name: str) -> object:
 
 __version__ = _text(_lib.retain_version())
 __all__ = [
+    "Answer",
+    "AsyncClient",
+    "Client",
     "FileError",
     "FormatError",
     "InputError",
@@ -55,6 +59,7 @@ __all__ = [
     "RetainError",
     "RetainWarning",
     "SETTINGS",
+    "ServiceError",
     "Setting",
     "Settings",
     "Shape",

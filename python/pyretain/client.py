@@ -1,0 +1,312 @@
+"""A client of ``retain serve``: predictions, labels whenever they come, versions.
+
+    client = Client("http://127.0.0.1:8080", token=open("token").read())
+    answer = client.observe({"age": 33, "city": "Rome"})      # kept until its label comes
+    client.label(answer.id, "no")
+
+Requests that fail on their way, or that a busy service refuses (429, 503), are sent again. Samples have ids, so what arrived
+twice counts once. ``AsyncClient`` has the same methods for asyncio. Nothing but Python's own library is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import http.client
+import json
+import random
+import ssl
+import threading
+import time
+import urllib.parse
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, Union
+
+Input = Union[Sequence[float], Mapping[str, Any]]
+Label = Union[str, int, float, bool, Sequence[float], Mapping[str, float]]
+Id = Union[str, int]
+_T = TypeVar("_T")
+
+_AGAIN = (429, 503)
+_LONGEST_WAIT = 30.0
+
+
+class ServiceError(Exception):
+    """A refused request: ``status``, and the service's sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(f"{status}: {sentence}")
+        self.status = status
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A prediction. ``probability`` is of a class, ``low`` and ``high`` are the interval of a number; None: unknown."""
+
+    prediction: Any
+    probability: float | None = None
+    low: Any = None
+    high: Any = None
+    id: Id | None = None
+    top: list[tuple[Any, float]] = field(default_factory=list)
+
+
+def _answer(found: Mapping[str, Any]) -> Answer:
+    top = [(row["prediction"], row["probability"]) for row in found.get("top", [])]
+    return Answer(found["prediction"], found.get("probability"), found.get("low"), found.get("high"), found.get("id"), top)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's scalars and arrays as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _input(row: Input) -> Any:
+    if isinstance(row, Mapping):
+        return {str(name): _plain(value) for name, value in row.items()}
+    return _plain(row) if hasattr(row, "tolist") else list(row)
+
+
+class Client:
+    """A service's learner. One client may be used by many threads; each has a connection of its own.
+
+    ``learner`` names one of several; ``retries`` is how often a request is sent again, with growing pauses.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        *,
+        token: str | None = None,
+        learner: str | None = None,
+        timeout: float = 30.0,
+        retries: int = 8,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url}: must be http://HOST:PORT or https://HOST")
+        self._parts = parts
+        self._path = parts.path.rstrip("/") + (f"/{urllib.parse.quote(learner)}" if learner else "")
+        self._headers = {"Authorization": f"Bearer {token.strip()}"} if token else {}
+        self._timeout, self._retries, self._context = timeout, retries, context
+        self._own = threading.local()
+
+    # Predictions
+
+    def predict(self, row: Input, *, top: int = 0, ask: str = "") -> Answer:
+        """What a row is. Nothing is kept. ``ask`` is ``"now"`` or ``"ever"``."""
+        return self.predict_many([row], top=top, ask=ask)[0]
+
+    def predict_many(self, rows: Iterable[Input], *, top: int = 0, ask: str = "") -> list[Answer]:
+        """The same for many rows, in one request."""
+        found = self._post("/v1/predict", [{"input": _input(row)} for row in rows], top=top, ask=ask)
+        return [_answer(one) for one in found]
+
+    def observe(self, row: Input, id: Id | None = None, *, top: int = 0, ask: str = "") -> Answer:
+        """What a row is; it is kept until its label comes. Without an id it gets a new one: see ``Answer.id``."""
+        name = str(uuid.uuid4()) if id is None else id
+        return _answer(self._post("/v1/predict", {"id": name, "input": _input(row)}, top=top, ask=ask))
+
+    # Labels and samples
+
+    def label(self, id: Id, label: Label) -> int:
+        """The label of an input that was observed; returns its sample's number."""
+        return self.labels({id: label})[0]
+
+    def labels(self, labels: Mapping[Id, Label]) -> list[int]:
+        found = self._post("/v1/label", [{"id": id, "label": _plain(label)} for id, label in labels.items()])
+        return [self._sample(one) for one in found]
+
+    def learn(
+        self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
+    ) -> Iterator[Answer]:
+        """Sends samples, ``batch`` at a time, and gives the predictions made before each label. Use ids of your own to send
+        samples again after a crash of yours: those that arrived already count once."""
+        names = ids if ids is not None else (str(uuid.uuid4()) for _ in iter(int, 1))
+        waiting: list[dict[str, Any]] = []
+        for row, label, name in zip(rows, labels, names):
+            waiting.append({"id": name, "input": _input(row), "label": _plain(label)})
+            if len(waiting) == batch:
+                yield from self._send(waiting)
+                waiting = []
+        if waiting:
+            yield from self._send(waiting)
+
+    # The service
+
+    def state(self) -> dict[str, Any]:
+        return self._object("GET", "/v1/state")
+
+    def config(self) -> str:
+        return self._ask("GET", "/v1/config").decode()
+
+    def metrics(self) -> str:
+        """For Prometheus."""
+        return self._ask("GET", "/metrics").decode()
+
+    def openapi(self) -> dict[str, Any]:
+        return self._object("GET", "/openapi.json")
+
+    def weights(self) -> bytes:
+        """The weights that answer, as a safetensors file."""
+        return self._ask("GET", "/v1/model.safetensors")
+
+    def pause(self) -> None:
+        self._post("/v1/pause", None)
+
+    def resume(self) -> None:
+        self._post("/v1/resume", None)
+
+    def save(self) -> None:
+        """Makes a checkpoint; returns when it is on disk."""
+        self._post("/v1/save", None)
+
+    def backup(self) -> str:
+        """Copies the learner's folder; returns the copy's name on the service's machine."""
+        return str(self._post("/v1/backup", None)["folder"])
+
+    # Versions
+
+    def versions(self) -> dict[str, Any]:
+        return self._object("GET", "/v1/versions")
+
+    def make_version(self, name: str) -> dict[str, Any]:
+        return dict(self._post("/v1/versions", {"name": name}))
+
+    def serve_version(self, name: str) -> dict[str, Any]:
+        """Lets a version answer, or ``"live"``, the learner itself."""
+        return dict(self._post(f"/v1/versions/{urllib.parse.quote(name)}/serve", None))
+
+    def drop_version(self, name: str) -> None:
+        self._ask("DELETE", f"/v1/versions/{urllib.parse.quote(name)}")
+
+    def rollback(self) -> dict[str, Any]:
+        return dict(self._post("/v1/rollback", None))
+
+    def close(self) -> None:
+        """Ends this thread's connection; the next request opens another."""
+        connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
+        self._own.connection = None
+        if connection:
+            connection.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Below: requests
+
+    def _send(self, samples: list[dict[str, Any]]) -> Iterator[Answer]:
+        body = "".join(json.dumps(sample, allow_nan=False) + "\n" for sample in samples).encode()
+        lines = [json.loads(line) for line in self._ask("POST", "/v1/samples", body).splitlines()]
+        for line in lines:
+            if "error" in line:
+                raise ServiceError(400, line["error"])
+        yield from (_answer(line) for line in lines if "prediction" in line)
+
+    @staticmethod
+    def _sample(found: Mapping[str, Any]) -> int:
+        if "error" in found:
+            raise ServiceError(400, found["error"])
+        return int(found["sample"])
+
+    def _post(self, path: str, value: Any, *, top: int = 0, ask: str = "") -> Any:
+        wishes = {name: str(wish) for name, wish in (("top", top), ("for", ask)) if wish}
+        path += "?" + urllib.parse.urlencode(wishes) if wishes else ""
+        body = b"" if value is None else json.dumps(value, allow_nan=False).encode()
+        found = json.loads(self._ask("POST", path, body))
+        if isinstance(found, dict) and "error" in found:
+            raise ServiceError(400, found["error"])
+        for one in found if isinstance(found, list) else []:
+            if "error" in one:
+                raise ServiceError(400, one["error"])
+        return found
+
+    def _object(self, method: str, path: str) -> dict[str, Any]:
+        return dict(json.loads(self._ask(method, path)))
+
+    def _connection(self) -> http.client.HTTPConnection:
+        connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
+        if not connection:
+            host, port = str(self._parts.hostname), self._parts.port
+            if self._parts.scheme == "https":
+                connection = http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
+            else:
+                connection = http.client.HTTPConnection(host, port, timeout=self._timeout)
+            self._own.connection = connection
+        return connection
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """The body of a good answer. All that is asked may be asked again: inputs and labels have ids."""
+        for attempt in range(self._retries + 1):
+            last = attempt == self._retries
+            wait = min(_LONGEST_WAIT, 0.05 * 2**attempt) * (0.5 + random.random() / 2)
+            try:
+                connection = self._connection()
+                connection.request(method, self._path + path, body, self._headers)
+                answer = connection.getresponse()
+                got = answer.read()
+            except (OSError, http.client.HTTPException):
+                self.close()
+                if last:
+                    raise
+            else:
+                if answer.status < 400:
+                    return got
+                if answer.status not in _AGAIN or last:
+                    raise ServiceError(answer.status, _sentence(got))
+                wait = max(wait, min(_LONGEST_WAIT, float(answer.headers.get("Retry-After", 0))))
+            time.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _sentence(body: bytes) -> str:
+    try:
+        return str(json.loads(body)["error"])
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace").strip()[:500]
+
+
+def _in_a_thread(method: Callable[..., _T]) -> Callable[..., Awaitable[_T]]:
+    @functools.wraps(method)
+    async def run(self: AsyncClient, *words: Any, **wishes: Any) -> _T:
+        return await asyncio.to_thread(method, self.client, *words, **wishes)
+
+    return run
+
+
+class AsyncClient:
+    """``Client`` for asyncio: the same methods, to be awaited. Requests run on threads of the event loop's own."""
+
+    def __init__(self, url: str = "http://127.0.0.1:8080", **wishes: Any) -> None:
+        self.client = Client(url, **wishes)
+
+    predict = _in_a_thread(Client.predict)
+    predict_many = _in_a_thread(Client.predict_many)
+    observe = _in_a_thread(Client.observe)
+    label = _in_a_thread(Client.label)
+    labels = _in_a_thread(Client.labels)
+    state = _in_a_thread(Client.state)
+    metrics = _in_a_thread(Client.metrics)
+    weights = _in_a_thread(Client.weights)
+    pause = _in_a_thread(Client.pause)
+    resume = _in_a_thread(Client.resume)
+    save = _in_a_thread(Client.save)
+    backup = _in_a_thread(Client.backup)
+    versions = _in_a_thread(Client.versions)
+    make_version = _in_a_thread(Client.make_version)
+    serve_version = _in_a_thread(Client.serve_version)
+    drop_version = _in_a_thread(Client.drop_version)
+    rollback = _in_a_thread(Client.rollback)
+
+    async def learn(
+        self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
+    ) -> list[Answer]:
+        """As ``Client.learn``, with all answers at once."""
+        return await asyncio.to_thread(lambda: list(self.client.learn(rows, labels, ids, batch=batch)))

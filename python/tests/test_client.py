@@ -1,0 +1,153 @@
+"""The client against a real service: predictions, late labels, retries, versions, and what the service describes."""
+
+import asyncio
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import pyretain
+from pyretain import AsyncClient, Client, ServiceError
+
+COMMAND = [sys.executable, "-m", "pyretain"]
+
+
+def start(folder, *words, listen="127.0.0.1:0"):
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--out", str(folder), "--listen", listen, *words], stdout=subprocess.PIPE, text=True
+    )
+    found = re.search(r"http://\S+", process.stdout.readline())
+    assert found
+    return process, found[0]
+
+
+@pytest.fixture
+def service(tmp_path):
+    process, url = start(tmp_path / "shop")
+    yield Client(url)
+    process.terminate()
+    assert process.wait(60) == 0
+    process.stdout.close()
+
+
+def rows(count, first=0):
+    for i in range(first, first + count):
+        yield {"age": 20 + i * 7 % 50, "city": ("Rome", "Oslo")[i % 2]}, "yes" if i % 2 else "no"
+
+
+def taught(client, count=200):
+    inputs, labels = zip(*rows(count))
+    return list(client.learn(inputs, labels, range(count), batch=64))
+
+
+def samples(client, count):
+    """Whether it has so many; the state is that of a moment ago."""
+    for _ in range(200):
+        if client.state()["samples"] == count:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_samples_are_predicted_before_their_labels(service):
+    answers = taught(service)
+    assert len(answers) == 200 and answers[0].prediction is None
+    assert [answer.id for answer in answers] == list(range(200))
+    answer = service.predict({"age": 30, "city": "Oslo"}, top=2)
+    assert answer.prediction == "yes" and 0.5 < answer.probability <= 1
+    assert [name for name, _ in answer.top] == ["yes", "no"]
+    assert len(service.predict_many([row for row, _ in rows(5)])) == 5
+
+
+def test_samples_that_arrive_twice_count_once(service):
+    taught(service, 50)
+    taught(service, 50)
+    service.save()
+    assert samples(service, 50)
+
+
+def test_labels_come_whenever_they_are_known(service):
+    taught(service)
+    waiting = [service.observe(row) for row, _ in rows(4)]
+    assert len({answer.id for answer in waiting}) == 4
+    numbers = service.labels({answer.id: label for answer, (_, label) in zip(waiting, rows(4))})
+    assert numbers == [200, 201, 202, 203]
+    assert service.label(waiting[0].id, "no") == 200
+    with pytest.raises(ServiceError, match="nobody") as refused:
+        service.label("nobody", "no")
+    assert refused.value.status == 400
+
+
+def test_versions_and_the_rest(service):
+    taught(service)
+    service.make_version("monday")
+    service.serve_version("monday")
+    assert service.state()["serving"] == "monday"
+    service.rollback()
+    service.drop_version("monday")
+    service.pause()
+    service.resume()
+    assert "retain_samples_total" in service.metrics() and "[model]" in service.config()
+    assert os.path.isdir(service.backup())
+    assert len(service.weights()) > 1000
+
+
+def test_a_service_that_is_killed_and_started_again_is_waited_for(tmp_path):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        listen = "127.0.0.1:%d" % s.getsockname()[1]
+    process, url = start(tmp_path / "shop", listen=listen)
+    client = Client(url, retries=20)
+    taught(client, 60)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    again = []
+    timer = threading.Timer(1, lambda: again.append(start(tmp_path / "shop", listen=listen)[0]))
+    timer.start()
+    try:
+        inputs, labels = zip(*rows(40, first=60))
+        assert len(list(client.learn(inputs, labels, range(60, 100)))) == 40
+        assert samples(client, 100)
+    finally:
+        timer.join()
+        again[0].terminate()
+        assert again[0].wait(60) == 0
+        again[0].stdout.close()
+
+
+def test_requests_of_asyncio_run_together(service):
+    taught(service)
+
+    async def ask():
+        client = AsyncClient(service._parts.geturl())
+        return await asyncio.gather(*(client.predict(row) for row, _ in rows(20)), client.state())
+
+    *answers, state = asyncio.run(ask())
+    assert [answer.prediction for answer in answers] == [label for _, label in rows(20)]
+    assert state["learner"] == "retain"
+
+
+def test_every_path_is_one_that_the_service_describes(service):
+    with open(pyretain.client.__file__, encoding="utf-8") as file:
+        used = set(re.findall(r'"(/(?:v1|metrics|openapi)[^"]*)"', file.read()))
+    described = service.openapi()["paths"]
+    patterns = [re.sub(r"\{[^}]*\}", "[^/]+", path) + "$" for path in described]
+    for path in used:
+        path = re.sub(r"\{[^}]*\}", "x", path)
+        assert any(re.match(pattern, path) for pattern in patterns), path
+
+
+def test_bad_input_is_named(service):
+    with pytest.raises(ValueError, match="ftp://x: must be http"):
+        Client("ftp://x")
+    taught(service, 20)
+    with pytest.raises(ServiceError, match="400"):
+        service.predict_many([{"age": [1, 2]}])
+    with pytest.raises(ValueError):
+        service.observe([float("nan")])
