@@ -15,21 +15,35 @@
 
 enum { TINY = 256 }; /* numbers of an array's picture that are learned as a row */
 
-/* Small pictures keep their size; of others nets want 224 pixels, which is the view's default. */
+/*
+ * Small pictures keep their size. Details of larger ones are learned from many of them only: a few
+ * are seen as small as a small net learns them best. Of many, large nets want 224 pixels, which is
+ * the view's default.
+ */
+static int seen_side(const struct records_info *info, struct sight sight)
+{
+	enum { FEW = 2000, MANY = 20000, FEW_SIDE = 32, SIDE = 64 };
+
+	if (sight.side <= DEFAULTS_SMALL || info->form != RECORDS_IMAGE || info->count >= MANY)
+		return sight.side;
+	return info->count < FEW ? FEW_SIDE : SIDE;
+}
+
 static int fill_size(struct options *options, const struct records_info *info, struct sight sight,
 	struct err *err)
 {
+	const int seen = seen_side(info, sight);
 	char side[16];
 	int code = 0;
 
-	snprintf(side, sizeof(side), "%d", sight.side);
-	if (!sight.side || sight.side > DEFAULTS_SMALL)
+	snprintf(side, sizeof(side), "%d", seen);
+	if (!seen || seen > DEFAULTS_SMALL)
 		return 0;
 	if (info->form == RECORDS_IMAGE)
 		code = defaults_set(options, "image.size", side, err);
-	if (!code && info->form == RECORDS_IMAGE && sight.same)
+	if (!code && info->form == RECORDS_IMAGE && sight.same && seen == sight.side)
 		code = defaults_set(options, "image.transform", "pad", err);
-	snprintf(side, sizeof(side), "%d", (sight.side + 4) / 8);
+	snprintf(side, sizeof(side), "%d", (seen + 4) / 8);
 	return code ? code : defaults_set(options, "image.pad", side, err);
 }
 
@@ -50,11 +64,12 @@ static bool evaluates_held(const struct options *options, const struct records_i
 }
 
 /* As the net will see them. */
-static int side_of(const struct options *options, struct sight sight)
+static int side_of(
+	const struct options *options, const struct records_info *info, struct sight sight)
 {
 	return options_has(options, "image.size") && options_said(options, "image.size")
 		       ? options_int(options, "image.size")
-		       : sight.side;
+		       : seen_side(info, sight);
 }
 
 /* A few of many files are broken in most collections; of a small one that is a larger share. */
@@ -88,7 +103,7 @@ static int fill_pictures(struct options *options, struct records *records, struc
 	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
 		code = defaults_set(options, "stream.order", "random", err);
 	return code ? code
-		    : defaults_fill(options, defaults_of_pictures(side_of(options, sight)),
+		    : defaults_fill(options, defaults_of_pictures(side_of(options, info, sight)),
 			      evaluates_held(options, info), err);
 }
 

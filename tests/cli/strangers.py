@@ -232,9 +232,13 @@ def folder_of_pictures(name, side, count):
                        chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def arch_of(folder):
+def config_of(folder):
     with open(folder + "/config.ini") as file:
-        return [line.split(" = ")[1].strip() for line in file if line.startswith("arch = ")]
+        return file.read().splitlines()
+
+
+def arch_of(folder):
+    return [line.split(" = ")[1].strip() for line in config_of(folder) if line.startswith("arch = ")]
 
 
 def pictures_in_folders():
@@ -245,10 +249,11 @@ def pictures_in_folders():
     verdict(code == 0 and told(out)["le"] > 0.75 and arch_of("small-run")[0].startswith("cnn:"),
             "120 small pictures are learned as they come", code, out, why)
     once = ["--set", "run.iterations=1", "--set", "run.batch=1", "--set", "fast.parts=none"]
-    code, _, why = run("run", "large", *once, "--out", "large-run")
-    verdict(code == 0 and arch_of("large-run") == ["resnet18"], "large pictures have a larger net", code, why)
-    code, _, why = run("run", "large", *once, "--set", "image.size=32", "--out", "shrunk-run")
-    verdict(code == 0 and arch_of("shrunk-run")[0].startswith("cnn:"), "unless they are seen small", code, why)
+    code, _, why = run("run", "large", *once, "--out", "few-run")
+    verdict(code == 0 and arch_of("few-run")[0].startswith("cnn:") and "size = 32" in config_of("few-run"),
+            "a few large pictures are seen small", code, why)
+    code, _, why = run("run", "large", *once, "--set", "image.size=97", "--out", "large-run")
+    verdict(code == 0 and arch_of("large-run") == ["resnet18"], "those that are seen large have a larger net", code, why)
 
 
 def pictures_without_classes():
@@ -281,7 +286,9 @@ def held_rows_are_not_trained_on():
 
 
 def averages_that_lag_do_not_serve():
-    table("lag.csv", [["a", "b", "label"]] + [[a, b, "xy"[a > 0]] for a, b, _ in rows_of(400, lambda i: 0)])
+    own = random.Random(11)  # few samples measure it: others of them may be right by chance
+    points = [(round(own.gauss(0, 1), 3), round(own.gauss(0, 1), 3)) for _ in range(400)]
+    table("lag.csv", [["a", "b", "label"]] + [[a, b, "xy"[a > 0]] for a, b in points])
     early = {}
     for serve in ("best", "average"):
         code, out, why = run("run", "lag.csv", "--method", "ama+malr", "--set", "average.serve=" + serve,
