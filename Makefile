@@ -25,7 +25,8 @@ test: $(BUILD)/build.ninja
 	@tools/run-tests $(BUILD)
 
 # What the method is claimed to do, on the built-in stream (docs/results/claims.md), that a run of some
-# minutes survives a hundred kills, that a hundred backups under load are whole, that a hundred power cuts,
+# minutes survives a hundred kills, that a hundred backups under load are whole, that a hundred kills
+# during promotions and rollbacks lose nothing, that a hundred power cuts,
 # full and broken disks and kills lose nothing over a file, lines, HTTP and C, and that 1 to 4 ranks come to
 # the same bytes: long.
 test-long: all
@@ -34,6 +35,7 @@ test-long: all
 	@$(BUILD)/retain verify-resume --set stream.preset=long --kills 100
 	@tests/cli/backups.py $(BUILD)/retain 100
 	@tests/serve/backups.py $(BUILD)/retain 100
+	@tools/test-python tests/serve/shadows.py $(BUILD)/retain 100
 	@tests/faults/power.py $(BUILD)/retain $(BUILD)/tests/faults/learner 100
 
 # Every figure of the paper at laptop scale, into docs/results/figures.md: hours. MNIST=DIR and CIFAR10=KIND:PATH add

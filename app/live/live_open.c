@@ -97,6 +97,7 @@ static struct session_config session_config(const struct options *o, bool strict
 		.remember = options_int64(o, "stdin.remember"),
 		.every = options_int64(o, "eval.every"),
 		.unmarked_paced = true,
+		.shadow = options_has(o, "serve.shadow") ? options_text(o, "serve.shadow") : NULL,
 	};
 
 	/* Of a last time step that is not full, too. */

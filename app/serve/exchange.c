@@ -116,7 +116,7 @@ static enum http_next find_route(struct exchange *exchange)
 			continue;
 		exchange->preflight = any;
 		exchange->route = route;
-		exchange->route_index = (int)(route - routes);
+		exchange->route_index = (int)(other - routes); /* a path is counted as one */
 		return HTTP_GO;
 	}
 	if (!other)

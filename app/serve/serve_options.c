@@ -13,6 +13,10 @@ const struct option_row serve_options[] = {
 		"folder for backups that clients request; empty is backups/ in the learner's "
 		"folder",
 		OPTION_MAY_CHANGE},
+	{"serve", "shadow", OPTION_TEXT, "", NULL,
+		"what else is tried on the same stream without answering, separated by commas: "
+		"versions, methods, or config files (NAME.ini) with the keys that differ",
+		OPTION_MAY_CHANGE},
 	{"serve", "name", OPTION_TEXT, "retain", NULL, "name of the model in /v2/models/NAME",
 		OPTION_MAY_CHANGE},
 	{"serve", "token_file", OPTION_TEXT, "", NULL,

@@ -37,8 +37,8 @@ static int publish(struct retain_learner *learner, struct err *err)
 	struct copy *serving = learner->serving;
 	int code;
 
-	if (serving && copy_fits(serving, run)) {
-		code = copy_renew(serving, run, err);
+	if (serving && copy_fits(serving, run->learner)) {
+		code = copy_renew(serving, run->learner, err);
 	} else {
 		code = copy_of_run(&serving, run, err);
 		if (!code)

@@ -76,7 +76,8 @@ static int keep_run_names(struct copy *copy, const struct run *run, struct err *
 	return code;
 }
 
-int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
+int copy_of_learner(
+	struct copy **copy, struct learner *learner, const struct run *run, struct err *err)
 {
 	const struct options *o = run->config.options;
 	const struct predictor_config config = {.engine = {.isa = options_text(o, "engine.isa"),
@@ -87,17 +88,22 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
 
 	if (!made)
 		return done(copy, NULL, ERR_MEMORY);
-	code = published_new(&made->published, run->learner, &config, err);
+	code = published_new(&made->published, learner, &config, err);
 	if (!code) {
 		made->net = published_net(made->published);
 		made->macs = net_macs(made->net);
 		made->known = published_known(made->published);
-		made->target = target_kind(learner_target(run->learner)->name);
+		made->target = target_kind(learner_target(learner)->name);
 		code = keep_numbers(made, options_text(o, "model.numbers"), err);
 	}
 	if (!code)
 		code = keep_run_names(made, run, err);
 	return done(copy, made, code);
+}
+
+int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
+{
+	return copy_of_learner(copy, run->learner, run, err);
 }
 
 int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err)
@@ -136,7 +142,8 @@ static int ask_folder(struct copy *made, const char *folder, const struct log *l
 	made->macs = net_macs(w->net);
 	made->known = asked_known(made->asked);
 	made->target = w->target;
-	return keep_names(made, w->class_names, err);
+	code = keep_numbers(made, w->numbers ? w->numbers : "1", err);
+	return code ? code : keep_names(made, w->class_names, err);
 }
 
 int copy_of_folder(struct copy **copy, const char *folder, const struct log *log, struct err *err)
@@ -184,14 +191,14 @@ void copy_free(struct copy *copy)
 	mem_free(copy);
 }
 
-bool copy_fits(const struct copy *copy, const struct run *run)
+bool copy_fits(const struct copy *copy, const struct learner *learner)
 {
-	return published_fits(copy->published, run->learner);
+	return published_fits(copy->published, learner);
 }
 
-int copy_renew(struct copy *copy, const struct run *run, struct err *err)
+int copy_renew(struct copy *copy, struct learner *learner, struct err *err)
 {
-	return published_renew(copy->published, run->learner, err);
+	return published_renew(copy->published, learner, err);
 }
 
 const struct net_spec *copy_net(const struct copy *copy)

@@ -22,6 +22,9 @@ struct copy;
  * weights are borrowed.
  */
 int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
+/* Of another learner of the run's stream. */
+int copy_of_learner(
+	struct copy **copy, struct learner *learner, const struct run *run, struct err *err);
 int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
 /*
  * A frozen learner: a folder's model.safetensors, and beside it what its checkpoint has. The folder
@@ -32,8 +35,8 @@ struct copy *copy_hold(struct copy *copy); /* returns it; accepts NULL */
 void copy_free(struct copy *copy);
 
 /* Whether it can be renewed in place: false once classes were added. */
-bool copy_fits(const struct copy *copy, const struct run *run);
-int copy_renew(struct copy *copy, const struct run *run, struct err *err);
+bool copy_fits(const struct copy *copy, const struct learner *learner);
+int copy_renew(struct copy *copy, struct learner *learner, struct err *err);
 
 const struct net_spec *copy_net(const struct copy *copy);
 size_t copy_floats(const struct copy *copy);

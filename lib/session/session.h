@@ -33,6 +33,7 @@
 #include "session/event.h"
 #include "session/run/run.h"
 #include "session/versions/keeper.h"
+#include "session/versions/shadows.h"
 #include "store/journal.h"
 
 /* The most inputs predicted and synced together. */
@@ -52,6 +53,7 @@ struct session_config {
 	int64_t waiting, remember;       /* limits of the journal: waiting inputs, remembered ids */
 	int64_t every;                   /* time steps between rows of metrics */
 	bool unmarked_paced;             /* journal calls without a mark came from lines */
+	const char *shadow;              /* serve.shadow; NULL: none */
 	const struct run_driver *driver; /* NULL: the session's own */
 	int rows; /* rows of metrics to keep; 0: as many as an endless session does */
 };
@@ -128,8 +130,9 @@ struct session {
 	struct session_step step;
 	bool more;            /* more events are at hand */
 	struct keeper keeper; /* of versions */
-	double settled;       /* time of the last sync */
-	bool outside;         /* the failure was external: the learner is intact */
+	struct shadows shadows;
+	double settled; /* time of the last sync */
+	bool outside;   /* the failure was external: the learner is intact */
 	/* For a program's own calls. */
 	double epochs; /* run.step_epochs, in iterations per sample; 0: off */
 	double credit; /* unused allowance, in iterations */

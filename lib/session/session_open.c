@@ -70,10 +70,22 @@ static void driver_iterated(struct run *run)
 	s->training = false;
 }
 
+static int driver_saving(struct run *run, struct err *err)
+{
+	return shadows_save((struct session *)run, err);
+}
+
+static void driver_saved(struct run *run)
+{
+	shadows_saved((struct session *)run);
+}
+
 const struct run_driver session_driver = {
 	.endless = true,
 	.iterated = driver_iterated,
 	.state = driver_state,
+	.saving = driver_saving,
+	.saved = driver_saved,
 	.facts = driver_facts,
 };
 
@@ -279,6 +291,8 @@ int session_widen(struct session *s, size_t floats, struct err *err)
 				err, "events", (size_t)buffers[i].room * floats * sizeof(float));
 	if (!code)
 		code = learner_widen(s->run.learner, floats, err);
+	if (!code)
+		code = shadows_widen(&s->shadows, floats, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
@@ -323,6 +337,10 @@ int session_make(struct session *s, struct err *err)
 		code = s->run.driver->made(&s->run, err);
 	if (!code)
 		code = run_begin(&s->run, err);
+	if (!code)
+		code = shadows_open(s, s->config.shadow ? s->config.shadow : "", err);
+	if (!code)
+		code = shadows_load(s, err);
 	return code ? code : keeper_open(s, err);
 }
 
@@ -353,6 +371,7 @@ static void release_step(struct session_step *step)
 void session_release(struct session *s)
 {
 	keeper_release(&s->keeper);
+	shadows_release(&s->shadows);
 	run_release(&s->run);
 	pthread_mutex_destroy(&s->naming);
 	release_group(&s->group);

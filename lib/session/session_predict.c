@@ -35,13 +35,19 @@ double session_sure(const struct session *s, union target *guess, double surenes
 	return NAN;
 }
 
+/* Logits of an input. */
+static int stride(struct session *s)
+{
+	const struct learner *learner = keeper_learner(s);
+
+	return learner ? net_spec(learner_net(learner))->classes
+		       : copy_net(s->keeper.serving)->classes;
+}
+
 /* Room for the logits of a group, of all classes that there are by now. */
 static int make_logits(struct session *s, struct err *err)
 {
-	const struct copy *serving = s->keeper.serving;
-	const int most = serving && copy_net(serving)->classes > s->run.classes
-				 ? copy_net(serving)->classes
-				 : s->run.classes;
+	const int most = stride(s) > s->run.classes ? stride(s) : s->run.classes;
 	const size_t count = (size_t)SESSION_GROUP * (size_t)most;
 	float *more;
 
@@ -64,18 +70,12 @@ static bool in_turn(const struct session *s, int i)
 	return i < s->config.per_step && !journal_waits(s->journal, s->config.per_step - i);
 }
 
-/* Logits of an input. */
-static int stride(const struct session *s)
-{
-	return s->keeper.serving ? copy_net(s->keeper.serving)->classes : s->run.classes;
-}
-
 /* Before the first time step of a stream whose classes come there is no class to guess. */
 static void guess(struct session *s, int i)
 {
 	const struct session_group *group = &s->group;
-	const struct copy *serving = s->keeper.serving;
-	const int known = serving ? copy_known(serving) : learner_classes(s->run.learner);
+	const struct learner *learner = keeper_learner(s);
+	const int known = learner ? learner_classes(learner) : copy_known(s->keeper.serving);
 	const float *logits = s->logits + (size_t)i * (size_t)stride(s);
 	union target *best = group->guesses + (size_t)i * session_guess(s);
 	struct answer answer = {.kind = ANSWER_PREDICTION,
@@ -108,15 +108,16 @@ static int predict_alike(struct session *s, int first, int n, struct err *err)
 	const int model = model_for(s, first);
 	int end = first + 1, code;
 
-	if (s->keeper.serving) {
+	if (!keeper_learner(s)) {
 		code = copy_predict_wide(s->keeper.serving, group->wishes, group->inputs,
 			s->run.floats, n, s->logits, err);
 		return code ? code : n;
 	}
 	while (end < n && model_for(s, end) == model)
 		end++;
-	code = learner_predict(s->run.learner, model, group->inputs + (size_t)first * s->run.floats,
-		end - first, s->logits + (size_t)first * (size_t)s->run.classes, err);
+	code = learner_predict(keeper_learner(s), model,
+		group->inputs + (size_t)first * s->run.floats, end - first,
+		s->logits + (size_t)first * (size_t)stride(s), err);
 	return code ? code : end - first;
 }
 

@@ -15,6 +15,9 @@ int session_meet(struct session *s, const float *inputs, const union target *lab
 	const struct journal_mark mark = session_mark(s, paced);
 	int code;
 
+	code = shadows_score(s, inputs, labels, guesses, n, err);
+	if (code)
+		return code;
 	if (s->journal)
 		journal_beside(s->journal, paced ? NULL : guesses, &mark);
 	if (target_late(guesses, session_width(s), n))
@@ -24,6 +27,8 @@ int session_meet(struct session *s, const float *inputs, const union target *lab
 		journal_beside(s->journal, NULL, NULL);
 	if (!code)
 		run_score(&s->run, guesses, labels, n);
+	if (!code)
+		shadows_learn(s, inputs, labels, guesses, n);
 	return code;
 }
 

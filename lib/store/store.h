@@ -64,6 +64,12 @@ int store_width(const struct store *store);
 void store_stand(struct store *store, int64_t count);
 
 /*
+ * A store that shows what another one, which outlives it, gets from now on, for a second learner of
+ * the same stream. The other one must have added a sample before this one does, and forget none.
+ */
+int store_view(struct store **store, struct store *of, struct err *err);
+
+/*
  * Gives samples more numbers from now on; those that are there have NAN in the new places. In
  * memory or a journal only.
  */

@@ -110,8 +110,8 @@ static void copies_answer_as_the_learner_did(void **state)
 		learn(&s, 3, 5);
 		ask(copy, ever, after);
 		assert_memory_equal(before, after, sizeof(before));
-		assert_true(copy_fits(copy, &s.run));
-		assert_ok(copy_renew(copy, &s.run, &err), err);
+		assert_true(copy_fits(copy, s.run.learner));
+		assert_ok(copy_renew(copy, s.run.learner, &err), err);
 		ask(copy, ever, after);
 		assert_memory_not_equal(before, after, sizeof(before));
 		assert_same(&s, copy, now);
@@ -137,7 +137,7 @@ static void classes_make_another_copy(void **state)
 	assert_ptr_equal(held, old);
 	assert_int_equal(copy_known(old), 2);
 	learn(&s, 5, 2);
-	assert_false(copy_fits(old, &s.run));
+	assert_false(copy_fits(old, s.run.learner));
 	assert_ok(copy_of_run(&new, &s.run, &err), err);
 	assert_int_equal(copy_known(new), 5);
 	copy_free(old);
@@ -187,7 +187,7 @@ static void copies_are_renewed_under_readers(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, keep_asking, &asker), 0);
 	for (int i = 0; i < 50 || asker.asked < 20; i++) {
 		learn(&s, 3, 1);
-		assert_ok(copy_renew(asker.copy, &s.run, &err), err);
+		assert_ok(copy_renew(asker.copy, s.run.learner, &err), err);
 	}
 	asker.stop = true;
 	pthread_join(thread, NULL);

@@ -381,6 +381,35 @@ static void rows_in_memory_may_become_longer(void **state)
 	store_free(store);
 }
 
+/* A second learner's store: it sees what the first gets from then on, under numbers of its own. */
+static void a_view_shows_what_comes(void **state)
+{
+	struct store *store, *view;
+	int64_t wanted[2] = {0, 69};
+	float got[2 * DIM];
+	int32_t known[2];
+	struct err err;
+
+	(void)state;
+	source_close(filled_source());
+	assert_ok(store_in_memory(&store, DIM, 1, &err), err);
+	assert_ok(store_add(store, made, CELLS(made_labels), 30, &err), err);
+	assert_ok(store_view(&view, store, &err), err);
+	assert_int_equal(store_count(view), 0);
+	assert_ok(store_add(store, made + 30 * DIM, CELLS(made_labels + 30), 70, &err), err);
+	assert_int_equal(store_fetch(view, wanted, 1, got, CELLS(known), &err), ERR_INPUT);
+	assert_ok(store_add(view, made + 30 * DIM, CELLS(made_labels + 30), 70, &err), err);
+	assert_ok(store_fetch(view, wanted, 2, got, CELLS(known), &err), err);
+	assert_memory_equal(got, made + 30 * DIM, DIM * sizeof(float));
+	assert_memory_equal(got + DIM, made + 99 * DIM, DIM * sizeof(float));
+	assert_int_equal(known[1], made_labels[99]);
+	store_forget(view, 3);
+	wanted[0] = 33;
+	assert_ok(store_fetch(store, wanted, 1, got, CELLS(known), &err), err);
+	store_free(view);
+	store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +425,7 @@ int main(void)
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(rows_in_memory_may_become_longer),
 		cmocka_unit_test(how_long_a_fetch_takes),
+		cmocka_unit_test(a_view_shows_what_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,8 +108,10 @@ static int take_event(struct desk *desk, struct job *job, struct err *err)
 static int predict(struct desk *desk, struct job *job, struct err *err)
 {
 	const struct run *run = &desk->live->session.run;
-	const size_t classes = (size_t)run->classes;
-	int code = desk->copy && copy_fits(desk->copy, run) ? 0 : desk_publish(desk, err);
+	struct learner *own = keeper_learner(&desk->live->session);
+	struct learner *learner = own ? own : run->learner;
+	const size_t classes = (size_t)net_spec(learner_net(learner))->classes;
+	int code = desk->copy && copy_fits(desk->copy, run->learner) ? 0 : desk_publish(desk, err);
 
 	if (code)
 		return code;
@@ -118,7 +120,7 @@ static int predict(struct desk *desk, struct job *job, struct err *err)
 		return err_memory(err, "predictions", (size_t)job->count * classes);
 	for (int at = 0, alike; at < job->count && !code; at += alike) {
 		alike = copy_alike(job->wishes, at, job->count);
-		code = learner_predict(run->learner, answers_wish_model(job->wishes[at]),
+		code = learner_predict(learner, answers_wish_model(job->wishes[at]),
 			job->inputs + (size_t)at * run->floats, alike,
 			job->logits + (size_t)at * classes, err);
 	}

@@ -70,6 +70,8 @@ struct desk_status {
 	int queue, queue_most;
 	uint64_t jobs, syncs;           /* done; and the syncs they shared */
 	char serving[VERSION_NAME + 1]; /* the version that answers */
+	struct standing standings[CONTENDERS];
+	int standings_count; /* 0: there are no shadows */
 	char failure[512];
 };
 

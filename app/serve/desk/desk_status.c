@@ -37,8 +37,8 @@ int desk_publish(struct desk *desk, struct err *err)
 
 	if (!live_learns(desk->live))
 		return 0;
-	if (desk->copy && copy_fits(desk->copy, run)) {
-		code = copy_renew(desk->copy, run, err);
+	if (desk->copy && copy_fits(desk->copy, run->learner)) {
+		code = copy_renew(desk->copy, run->learner, err);
 	} else {
 		code = copy_of_run(&copy, run, err);
 		if (!code)
@@ -55,7 +55,7 @@ void desk_publish_when_due(struct desk *desk)
 
 	if (!live_learns(desk->live))
 		return;
-	if (!desk->copy || !copy_fits(desk->copy, run) ||
+	if (!desk->copy || !copy_fits(desk->copy, run->learner) ||
 		(learner_version(run->learner) != desk->published &&
 			clock_now() >= desk->publish_due))
 		desk_publish(desk, NULL);
@@ -164,6 +164,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.seconds = run_seconds(run);
 	now.journal_bytes = journal_bytes(run);
 	count_events(desk);
+	now.standings_count = shadows_standings(&desk->live->session, now.standings);
 	now.cuts = desk->cuts;
 	now.alarms = desk->alarms;
 	*status = now;

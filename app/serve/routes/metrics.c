@@ -149,6 +149,51 @@ static void add_learners(struct text *out, const struct learners *learners)
 				learners->status[k].state == (enum desk_state)i);
 }
 
+/* What answers and what is tried beside it, side by side. */
+static void add_contenders(struct text *out, const struct learners *learners)
+{
+	static const struct {
+		const char *name, *help;
+		size_t offset;
+	} rows[] = {
+		{"retain_contender_score",
+			"accuracy before labels came, on the same labels; of numbers the mean "
+			"absolute error",
+			offsetof(struct standing, score)},
+		{"retain_contender_recent", "accuracy of the last 1000",
+			offsetof(struct standing, recent)},
+		{"retain_contender_ahead", "points ahead of what answers, since it does",
+			offsetof(struct standing, ahead)},
+		{"retain_contender_p", "p that it is not ahead by what versions.promote asks for",
+			offsetof(struct standing, p)},
+	};
+	int any = 0;
+
+	for (int k = 0; k < learners->count; k++)
+		any += learners->status[k].standings_count;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && any; i++) {
+		add_head(out, rows[i].name, "gauge", rows[i].help);
+		for (int k = 0; k < learners->count; k++)
+			for (int c = 0; c < learners->status[k].standings_count; c++) {
+				const struct standing *s = &learners->status[k].standings[c];
+				double value;
+
+				memcpy(&value, (const char *)s + rows[i].offset, sizeof(value));
+				text_addf(out, "%s{learner=\"%s\",contender=\"%s\"} ", rows[i].name,
+					learners->names[k], s->name);
+				add_number(out, value);
+			}
+	}
+	if (any)
+		add_head(out, "retain_contender_serves", "gauge", "1 for what answers");
+	for (int k = 0; k < learners->count; k++)
+		for (int c = 0; c < learners->status[k].standings_count; c++)
+			text_addf(out,
+				"retain_contender_serves{learner=\"%s\",contender=\"%s\"} %d\n",
+				learners->names[k], learners->status[k].standings[c].name,
+				learners->status[k].standings[c].serves);
+}
+
 static const char *route_path(int route)
 {
 	return route == METERS_ROUTES ? "other" : routes[route].path;
@@ -247,6 +292,7 @@ enum http_next serve_metrics(struct exchange *exchange)
 		return http_refuse(exchange->request, 503, "out of memory");
 	look_at(learners, serve);
 	add_learners(out, learners);
+	add_contenders(out, learners);
 	mem_free(learners);
 	if (serve->http)
 		http_counts(serve->http, &counts);

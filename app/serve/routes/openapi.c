@@ -84,7 +84,9 @@ static const struct shape {
 		    "\"integer\"}, \"before\": {\"type\": \"array\", \"items\": {\"type\": "
 		    "\"string\"}}}}"},
 	{"Versions", "{\"allOf\": [{\"$ref\": \"#/components/schemas/Serving\"}, {\"type\": "
-		     "\"object\", \"required\": [\"versions\"], \"properties\": {\"versions\": "
+		     "\"object\", \"required\": [\"versions\", \"contenders\"], \"properties\": "
+		     "{\"contenders\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}}, "
+		     "\"versions\": "
 		     "{\"type\": \"array\", \"items\": {\"$ref\": "
 		     "\"#/components/schemas/Version\"}}}}]}"},
 	{"Object", "{\"type\": \"object\"}"},

@@ -32,6 +32,29 @@ static enum http_next say(struct exchange *exchange, struct jwriter *json)
 	return http_say(exchange->request, 200, exchange->route->gives);
 }
 
+/* Side by side: what answers, and what is tried beside it. */
+static void say_contenders(struct jwriter *json, struct desk *desk)
+{
+	struct desk_status status;
+
+	desk_status(desk, &status);
+	jwriter_list(json, "contenders");
+	for (int i = 0; i < status.standings_count; i++) {
+		const struct standing *s = &status.standings[i];
+
+		jwriter_table(json, NULL);
+		jwriter_text(json, "name", s->name);
+		jwriter_truth(json, "serves", s->serves);
+		jwriter_whole(json, "labels", s->labels);
+		jwriter_number(json, "score", s->score);
+		jwriter_number(json, "recent", s->recent);
+		jwriter_number(json, "ahead", s->ahead);
+		jwriter_number(json, "p", s->p);
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+}
+
 enum http_next serve_versions(struct exchange *exchange)
 {
 	struct jwriter json = {.out = &exchange->request->answer.body};
@@ -48,6 +71,7 @@ enum http_next serve_versions(struct exchange *exchange)
 	}
 	jwriter_table(&json, NULL);
 	champion_say(&champion, &json);
+	say_contenders(&json, exchange->served->desk);
 	jwriter_list(&json, "versions");
 	for (int i = 0; i < count; i++) {
 		jwriter_table(&json, NULL);

@@ -49,6 +49,10 @@ static const struct option_row run_options[] = {
 		"what classes weigh in answers: off, balanced (by how rare they are), or costs by "
 		"name, as yes=20,no=1; others weigh 1",
 		OPTION_MAY_CHANGE},
+	{"versions", "promote", OPTION_TEXT, "never", NULL,
+		"when a shadow becomes what answers: \"better by 0.5 points over 5000 labels, p < "
+		"0.01\", or never",
+		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live streams: time steps between two rows of metrics"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",

@@ -228,6 +228,8 @@ static int save(struct run *run, int64_t number, struct err *err)
 		code = metrics_file_sync(run->metrics, err);
 	if (!code)
 		code = event_log_sync(run->events, err);
+	if (!code && run->driver->saving)
+		code = run->driver->saving(run, err);
 	if (code)
 		return code;
 	path_of(path, folder, place);
@@ -241,6 +243,9 @@ static int save(struct run *run, int64_t number, struct err *err)
 static void saved(struct run *run)
 {
 	struct err why = {0};
+
+	if (run->driver->saved)
+		run->driver->saved(run);
 
 	if (store_checkpoint(run->store, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);

@@ -124,6 +124,9 @@ struct run_driver {
 	bool (*due)(const struct run *run);
 	int (*evaluate)(struct run *run, struct err *err);
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
+	/* What is written beside a checkpoint, before it; and what that makes useless, after it. */
+	int (*saving)(struct run *run, struct err *err);
+	void (*saved)(struct run *run);
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 	/* Fills in a name per class, NULL if unnamed; false: no class has one. */
 	bool (*class_names)(const struct run *run, const char **names);

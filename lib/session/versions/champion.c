@@ -1,5 +1,6 @@
 #include "session/versions/champion.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -117,11 +118,31 @@ static int lock(int *held, const char *folder, struct err *err)
 	return code;
 }
 
+bool champion_is_shadow(const char *folder, const char *name)
+{
+	char *all = version_path(folder, "shadows");
+	const size_t size = strlen(name);
+	DIR *listing = all ? opendir(all) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	while (listing && !found && (entry = readdir(listing)))
+		found = !strncmp(entry->d_name, name, size) && entry->d_name[size] == '-' &&
+			strspn(entry->d_name + size + 1, "0123456789.state") ==
+				strlen(entry->d_name + size + 1);
+	if (listing)
+		closedir(listing);
+	mem_free(all);
+	return found;
+}
+
 static int check(const char *folder, const char *name, struct err *err)
 {
 	struct version version;
 
-	return strcmp(name, VERSION_LIVE) ? version_read(&version, folder, name, err) : 0;
+	if (!strcmp(name, VERSION_LIVE) || champion_is_shadow(folder, name))
+		return 0;
+	return version_read(&version, folder, name, err);
 }
 
 /* What answers now goes to the front of what answered before; `back`: it is forgotten there. */

@@ -28,8 +28,11 @@ int champion_read(struct champion *champion, const char *folder, struct err *err
 /* Whether a version must stay: it answers, or is what a rollback goes back to. */
 bool champion_uses(const struct champion *champion, const char *name);
 
+/* Whether a shadow of this name has been there (shadows.h). */
+bool champion_is_shadow(const char *folder, const char *name);
+
 /*
- * Lets a version or the learner answer from now on. ERR_INPUT if there is no such version.
+ * Lets a version, a shadow or the learner answer from now on. ERR_INPUT if there is no such version.
  * champion_back goes back to what answered before; if nothing else has, to the newest version.
  */
 int champion_set(struct champion *now, const char *folder, const char *name, const char *why,

@@ -87,26 +87,90 @@ static void tell_champion(struct session *s)
 }
 
 /* The version that serves is loaded before it does: what cannot be loaded changes nothing. */
-static int take_up(struct session *s, const struct champion *c, struct err *err)
+static int load_version(struct session *s, const char *name, struct copy **copy, struct err *err)
 {
-	struct copy *copy = NULL;
-	char *path;
+	const char *folder = s->run.config.folder;
+	char *path = version_path(folder, name);
 	int code = 0;
 
-	if (strcmp(c->now, VERSION_LIVE) && strcmp(c->now, s->keeper.champion.now)) {
-		path = version_path(s->run.config.folder, c->now);
-		code = path ? copy_of_folder(&copy, path, &s->run.config.log, err)
-			    : err_memory(err, "a path", strlen(s->run.config.folder));
-		mem_free(path);
+	if (!path)
+		code = err_memory(err, "a path", strlen(folder));
+	else if (!path_has(path, "version.json") && champion_is_shadow(folder, name))
+		code = err_set(err, ERR_INPUT,
+			"%s: the shadow %s answers, and serve.shadow does not have it any more; "
+			"add "
+			"it, or let another one answer: retain version %s serve live",
+			folder, name, folder);
+	else
+		code = copy_of_folder(copy, path, &s->run.config.log, err);
+	mem_free(path);
+	return code;
+}
+
+struct learner *keeper_learner(struct session *s)
+{
+	const struct contender *c = shadows_find(&s->shadows, s->keeper.champion.now);
+
+	if (c && c->store)
+		return c->learner;
+	return s->keeper.serving ? NULL : s->run.learner;
+}
+
+static int take_up(struct session *s, const struct champion *c, struct err *err)
+{
+	const bool same = !strcmp(c->now, s->keeper.champion.now);
+	const struct contender *shadow = shadows_find(&s->shadows, c->now);
+	struct copy *copy = NULL;
+	int code = 0;
+
+	if (shadow && shadow->store) {
+		shadows_turn_to(&s->shadows, c->now, NULL);
+		code = shadows_publish(s, &copy, err);
+		copy_hold(copy);
 	} else if (strcmp(c->now, VERSION_LIVE)) {
-		copy = copy_hold(s->keeper.serving);
+		copy = same ? copy_hold(s->keeper.serving) : NULL;
+		code = copy ? 0 : load_version(s, c->now, &copy, err);
 	}
 	if (code)
 		return code;
+	shadows_turn_to(&s->shadows, c->now, copy);
 	copy_free(s->keeper.serving);
 	s->keeper.serving = copy;
 	s->keeper.champion = *c;
 	return 0;
+}
+
+/* A champion that learns answers other threads by copies. */
+static void publish(struct session *s)
+{
+	struct copy *copy = NULL;
+	struct err why = {0};
+
+	if (shadows_publish(s, &copy, &why)) {
+		warn(s, &why);
+	} else if (copy && copy != s->keeper.serving) {
+		copy_free(s->keeper.serving);
+		s->keeper.serving = copy_hold(copy);
+	}
+}
+
+static void promote(struct session *s)
+{
+	const struct contender *winner = shadows_winner(s);
+	struct event_line line;
+	struct err why = {0};
+
+	if (!winner)
+		return;
+	event_log_begin(&line, "promote", iteration_of(s));
+	jwriter_text(&line.json, "name", winner->name);
+	jwriter_text(&line.json, "over", s->keeper.champion.now);
+	jwriter_whole(&line.json, "labels", winner->duel.pairs);
+	jwriter_number(&line.json, "ahead", 100 * duel_mean(&winner->duel));
+	jwriter_number(&line.json, "p", duel_p(&winner->duel));
+	event_log_end(s->run.events, &line);
+	if (keeper_serve(s, winner->name, "rule", &why))
+		warn(s, &why);
 }
 
 int keeper_open(struct session *s, struct err *err)
@@ -170,7 +234,9 @@ int keeper_serve(struct session *s, const char *name, const char *why, struct er
 	int code = 0;
 
 	/* It must be possible to load it before it is what the folder says. */
-	if (path)
+	if (path && shadows_find(&s->shadows, name))
+		code = shadows_save(s, err);
+	else if (path)
 		code = version_name_check(name, err);
 	if (!code && path && path_has(path, "version.json"))
 		code = copy_of_folder(&trial, path, &s->run.config.log, err);
@@ -256,6 +322,11 @@ void keeper_step(struct session *s)
 {
 	const int64_t every = s->keeper.every.count;
 
+	if (s->shadows.count)
+		publish(s);
+	if (s->shadows.count && s->run.events &&
+		store_count(s->run.store) == store_stored(s->run.store))
+		promote(s);
 	if (!every || !s->run.config.folder || !learner_classes(s->run.learner))
 		return;
 	if (samples_of(s) / every > s->keeper.made_at / every)

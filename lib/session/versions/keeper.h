@@ -49,6 +49,11 @@ void keeper_look(struct session *session);
 int keeper_make(struct session *session, const char *name, struct version *made, struct err *err);
 int keeper_serve(struct session *session, const char *name, const char *why, struct err *err);
 
+/*
+ * The learner that answers: the session's own, or a shadow; NULL: a version does, by keeper.serving.
+ */
+struct learner *keeper_learner(struct session *session);
+
 /* Whether a process works in the folder. */
 bool keeper_at_work(const char *folder);
 
