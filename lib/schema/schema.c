@@ -447,8 +447,12 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 		int64_t moment;
 		int code;
 
-		if (moment_of(at, value, &moment, &code, err) && fits)
+		if (moment_of(at, value, &moment, &code, err) && fits) {
+			/* One that was open just now has blanks of another kind, and more of them. */
+			for (size_t k = 0; k < at->inputs; k++)
+				inputs[k] = NAN;
 			schema_put_moment(at, moment, inputs);
+		}
 		return code;
 	}
 	if (!fits)
