@@ -272,7 +272,7 @@ def what_users_type():
             ("records.json", b'[{"a":1,"class":["x"]},{"a":2,"class":"y"}]', "records.json: is a JSON array, and its first"),
             ("indented.txt", b'\xef\xbb\xbf [\n {"a": 1}\n]\n', "indented.txt: is a JSON array, and its first value"),
             ("numbers.txt", b"[1,2,3]\n", "numbers.txt: is a JSON array, and its first value is not a row"),
-            ("lines.json", b'{"a":1}\n{"a":2}\n', "retain run - < lines.json"),
+            ("lines.json", b'{"a":1}\n{"a":2}\n', "lines.json: is JSON, but neither a table"),
             ("array.ini", b"[1,2,3]\n", "array.ini:1: [1,2,3]: no such section"),
             ("zeros.bin", bytes(100), "zeros.bin: neither a config, which starts with a [section]"),
             ("prose.txt", b"Dear all,\n", "prose.txt: neither a config"),
