@@ -677,6 +677,13 @@ RETAIN_API int retain_model_class_name(
 	const struct retain_model *model, int label, const char **name, struct retain_err *err);
 
 /*
+ * The names of the numbers that a label is, with commas between them, or how many there are, as
+ * model.numbers had it. Lives as long as the model.
+ */
+RETAIN_API int retain_model_numbers(
+	const struct retain_model *model, const char **names, struct retain_err *err);
+
+/*
  * Encodes a row of named values, a JSON object of `length` bytes such as {"age": 33,
  * "city": "Rome"}, as the model's learner did. Absent and null fields are missing values;
  * unknown fields are ignored. RETAIN_ERR_STATE if the model was trained on unnamed

@@ -34,7 +34,8 @@ static int reason(
 {
 	const struct live_line_shape any = {.classes = INT_MAX,
 		.grows = true,
-		.numbers = session_target(&live->session) == TARGET_NUMBER,
+		.numbers = live_numbers(live),
+		.number_names = live_number_names(live),
 		.missing = true};
 	char where[EVENT_WHERE];
 	int code;
@@ -62,7 +63,8 @@ static int check_first(struct live *live, struct live_first *first, const struct
 		.floats = first->schema ? schema_floats(first->schema) : first->floats,
 		.classes = config->classes_most ? config->classes_most : config->classes,
 		.grows = config->classes_most > 0,
-		.numbers = session_target(&live->session) == TARGET_NUMBER,
+		.numbers = live_numbers(live),
+		.number_names = live_number_names(live),
 		.open = session_target_open(&live->session),
 		.missing = true,
 		.schema = first->schema,

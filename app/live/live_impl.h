@@ -59,4 +59,15 @@ int live_look_at_line(const struct live *live, const struct feed_line *line,
 bool live_is_list(const struct live *live, const struct feed_line *line);
 bool live_list_next(const struct feed_line *line, size_t *at, struct feed_line *object);
 
+/* How many numbers a label is, 0 of classes; and their names. */
+static inline int live_numbers(const struct live *live)
+{
+	return session_target(&live->session) == TARGET_NUMBER ? session_width(&live->session) : 0;
+}
+
+static inline const char *live_number_names(const struct live *live)
+{
+	return options_text(live->session.run.config.options, "model.numbers");
+}
+
 #endif

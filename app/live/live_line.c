@@ -71,6 +71,16 @@ int live_line_value(struct event *line, double label, const char *where, struct 
 				 where);
 }
 
+int live_line_one(const struct live_line_shape *shape, const char *where, struct err *err)
+{
+	return shape->numbers == 1 ? 0
+				   : err_set(err, ERR_INPUT,
+					     "%s: label: is %d numbers (model.numbers), which "
+					     "lines of JSON can "
+					     "have, {\"label\": [1, 2]}, and columns cannot",
+					     where, shape->numbers);
+}
+
 int live_line_fraction(const char *where, struct err *err)
 {
 	return err_set(err, ERR_INPUT,

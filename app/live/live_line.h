@@ -14,7 +14,8 @@
  * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
  * numbers of. A label is a class number or, where classes come with their labels, a name; true and
  * false are names, a number below 0 may be one, and null is none yet. Where numbers are learned
- * (model.target), a label is any finite number. "for"
+ * (model.target), a label is any finite number; of several at once (model.numbers) a list of them,
+ * or an object if they have names. "for"
  * and "top" say what is wished to be known of the input (live/answers.h). Other names mean
  * nothing. A list of objects is several lines in one, which the reader of lines takes
  * apart (formats/pieces.h). Where values may be missing, null stands for one; in CSV an empty column
@@ -41,10 +42,11 @@
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
-	bool grows;     /* classes grow with their labels, up to `classes`, or by name */
-	bool as_names;  /* ... and numeric labels are names, "-1" and "1" */
-	bool numbers;   /* labels are numbers instead, any finite one */
-	bool open;      /* no label has shown yet what they are: a fraction is refused */
+	bool grows;    /* classes grow with their labels, up to `classes`, or by name */
+	bool as_names; /* ... and numeric labels are names, "-1" and "1" */
+	int numbers;   /* labels are as many numbers instead, any finite ones; 0: classes */
+	const char *number_names; /* ... and their names (target/target.h) */
+	bool open;                /* no label has shown yet what they are: a fraction is refused */
 	bool unknown;   /* the input shape is unknown: any input is accepted, and none read */
 	bool anonymous; /* an id may be missing; it is empty then */
 	bool missing;   /* the model accepts missing values, as NAN */
@@ -124,6 +126,8 @@ int live_line_missing(const struct live_line_shape *shape, const float *input, c
 /* A label of numbers; the one that is no class, with what to do about it. */
 int live_line_value(struct event *line, double label, const char *where, struct err *err);
 int live_line_fraction(const char *where, struct err *err);
+/* Rejects a label in a cell where it is several numbers. */
+int live_line_one(const struct live_line_shape *shape, const char *where, struct err *err);
 int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err);
 int live_line_name(struct event *line, const char *words, const char *where, struct err *err);

@@ -108,6 +108,34 @@ static int read_input(const struct jvalue *value, const char *where,
 	return code;
 }
 
+/* A list of as many numbers, or an object that has each of their names. */
+static int read_several(const struct jvalue *value, const char *where,
+	const struct live_line_shape *shape, struct event *line, struct err *err)
+{
+	const bool named = jvalue_kind(value) == JVALUE_TABLE;
+	char name[NUMBER_NAME];
+
+	if ((!named && jvalue_kind(value) != JVALUE_LIST) ||
+		jvalue_count(value) != (size_t)shape->numbers)
+		return err_set(err, ERR_INPUT,
+			"%s: label: must be a list of %d numbers, or an object of them by name "
+			"(model.numbers = %.100s)",
+			where, shape->numbers, shape->number_names);
+	for (int k = 0; k < shape->numbers; k++) {
+		const struct jvalue *one =
+			named ? jvalue_find(value, number_said(shape->number_names, k, name))
+			      : jvalue_at(value, (size_t)k);
+		double number;
+
+		if (!jvalue_number(one, &number) || !isfinite((float)number))
+			return err_set(err, ERR_INPUT, "%s: label: %s is %s", where,
+				number_said(shape->number_names, k, name),
+				one ? "not a finite number of 32 bits" : "missing");
+		line->label[k].number = (float)number;
+	}
+	return 0;
+}
+
 static int read_label(const struct jvalue *value, const char *where,
 	const struct live_line_shape *shape, struct event *line, struct err *err)
 {
@@ -116,6 +144,8 @@ static int read_label(const struct jvalue *value, const char *where,
 	int64_t label;
 	bool truth;
 
+	if (shape->numbers > 1)
+		return read_several(value, where, shape, line, err);
 	if (shape->numbers)
 		return jvalue_number(value, &number)
 			       ? live_line_value(line, number, where, err)

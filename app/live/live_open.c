@@ -173,7 +173,8 @@ static int make_ends(struct live *live, int input, struct err *err)
 	live->shape = (struct live_line_shape){.floats = run->floats,
 		.classes = run->classes_most ? run->classes_most : run->classes,
 		.grows = run->classes_most > 0,
-		.numbers = session_target(&live->session) == TARGET_NUMBER,
+		.numbers = live_numbers(live),
+		.number_names = live_number_names(live),
 		.missing = learner_scale(run->learner) != NULL,
 		.schema = run->schema,
 		.table = &live->table};

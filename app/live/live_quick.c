@@ -179,6 +179,8 @@ static bool take_label(struct cursor *cursor)
 
 	line->has_label = true;
 	skip_blanks(cursor);
+	if (shape->numbers > 1)
+		return false;
 	if (shape->numbers)
 		return take_number(cursor, &number) && !live_line_value(line, number, "", NULL);
 	if (shape->grows && cursor->at < cursor->end && *cursor->at == '"') {

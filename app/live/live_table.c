@@ -271,7 +271,8 @@ static int read_label(const struct csv_field *cell, const struct live_line_shape
 	if (!line->has_label)
 		return 0;
 	if (shape->numbers)
-		return live_cell_value(cell, where, line, err);
+		return live_line_one(shape, where, err) ? ERR_INPUT
+							: live_cell_value(cell, where, line, err);
 	return shape->grows ? live_cell_name(cell, shape, where, line, err)
 			    : live_cell_number(cell, shape, where, line, err);
 }

@@ -114,7 +114,7 @@ struct run_log {
 	size_t class_count;
 	struct run_confusion *confusions; /* the most frequent first */
 	size_t confusion_count;
-	struct run_pair *pairs; /* the latest, the oldest first */
+	struct run_pair *pairs; /* the latest, the oldest first; of several numbers the first's */
 	size_t pair_count;
 	struct run_matrix matrix; /* rows 0: none */
 	bool has_facts;           /* run.json exists */

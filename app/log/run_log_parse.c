@@ -307,22 +307,30 @@ int run_log_parse_matrix(
 	return code;
 }
 
-static int parse_pair(struct run_log *log, const struct lines *lines, char *line, struct err *err)
+/* Of several numbers the first: `number` is its name, empty until a row has it; NULL: of one. */
+static int parse_pair(struct run_log *log, const struct lines *lines, const char **number,
+	char *line, struct err *err)
 {
 	struct run_pair *pair = &log->pairs[log->pair_count];
 	double sample, *const fields[] = {
 			       &sample, &pair->label, &pair->value, &pair->low, &pair->high};
+	bool first = true;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		const char *cell = next_cell(&line);
 
+		if (i == 1 && number) {
+			*number = cell && !**number ? cell : *number;
+			first = cell && !strcmp(cell, *number);
+			cell = next_cell(&line);
+		}
 		if (!cell || !text_to_double(cell, fields[i]) || !isfinite(*fields[i]))
 			return refuse(lines, err, "not a sample, its label and three numbers");
 	}
 	if (line || !(sample >= 0 && sample < 0x1p53))
 		return refuse(lines, err, "not a sample, its label and three numbers");
 	pair->sample = (int64_t)sample;
-	log->pair_count++;
+	log->pair_count += first;
 	return 0;
 }
 
@@ -330,6 +338,8 @@ int run_log_parse_predictions(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err)
 {
 	struct lines lines = {.where = where, .at = bytes, .end = bytes + size};
+	const char *number = "";
+	bool several;
 	char *line;
 	int code = 0;
 
@@ -340,12 +350,13 @@ int run_log_parse_predictions(
 	if (!log->pairs)
 		return err_memory(err, where, size * sizeof(*log->pairs));
 	line = lines_next(&lines);
-	if (!line || strcmp(line, "sample,label,prediction,low,high") != 0)
+	several = line && !strcmp(line, "sample,number,label,prediction,low,high");
+	if (!line || (!several && strcmp(line, "sample,label,prediction,low,high") != 0))
 		return err_set(err, ERR_FORMAT,
 			"%s:1: not the header \"sample,label,prediction,low,high\"", where);
 	while (!code && (line = lines_next(&lines)))
 		code = lines.torn ? refuse(&lines, err, "the line breaks off")
-				  : parse_pair(log, &lines, line, err);
+				  : parse_pair(log, &lines, several ? &number : NULL, line, err);
 	return code;
 }
 

@@ -62,7 +62,7 @@ void predict_ignored(const struct predict_config *config, const struct table_pla
 static int predict_singly(
 	struct work *w, int first, int n, const float *inputs, float *probabilities)
 {
-	const size_t floats = w->model.shape.floats, classes = (size_t)w->model.shape.classes;
+	const size_t floats = w->model.shape.floats, classes = (size_t)w->model.outputs;
 	int code = 0;
 
 	for (int i = 0; i < n && code != ERR_MEMORY; i++) {
@@ -92,7 +92,7 @@ static void predict_piece(void *context, int task, int worker)
 	const int first = task * PREDICT_PIECE;
 	const int end = first + PREDICT_PIECE < w->count ? first + PREDICT_PIECE : w->count;
 	float *inputs = w->inputs + (size_t)worker * PREDICT_PIECE * floats;
-	float *probabilities = w->probabilities + (size_t)first * (size_t)w->model.shape.classes;
+	float *probabilities = w->probabilities + (size_t)first * (size_t)w->model.outputs;
 	struct err *err = &w->failures[task];
 
 	err->code = 0;
@@ -184,14 +184,13 @@ static int write_answers(struct work *w, int count, struct predict_result *resul
 			.file = type->file && w->rows->files ? type->file(w->rows, i) : NULL,
 			.fault = bad ? w->faults[i].message : NULL,
 			.classes = w->top,
-			.probabilities =
-				w->probabilities + (size_t)i * (size_t)w->model.shape.classes,
+			.probabilities = w->probabilities + (size_t)i * (size_t)w->model.outputs,
 			.class = w->classes[i],
 			.time = type->time ? type->time(w->rows, i) : 0};
 
 		if (bad) {
 			note_fault(w, answer.fault, result);
-		} else {
+		} else if (!w->model.shape.numbers) {
 			find_top(w, answer.probabilities);
 			tell(w, &answer);
 			result->labelled += w->classes[i] >= 0;
@@ -301,7 +300,7 @@ static int open_rows(struct work *w, int workers, struct err *err)
 
 static int make_room(struct work *w, struct err *err)
 {
-	const size_t floats = w->model.shape.floats, classes = (size_t)w->model.shape.classes;
+	const size_t floats = w->model.shape.floats, classes = (size_t)w->model.outputs;
 	const size_t workers = (size_t)team_size(w->team);
 	const size_t pieces = PREDICT_BATCH / PREDICT_PIECE;
 
@@ -320,7 +319,7 @@ static int prepare(struct work *w, struct err *err)
 {
 	int code = predict_model_open(&w->model, w->config, err);
 
-	if (!code && w->config->top > w->model.shape.classes)
+	if (!code && !w->model.shape.numbers && w->config->top > w->model.shape.classes)
 		code = err_set(err, ERR_INPUT, "--top %d: the model has %d class%s", w->config->top,
 			w->model.shape.classes, w->model.shape.classes == 1 ? "" : "es");
 	if (!code)

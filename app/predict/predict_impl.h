@@ -23,6 +23,8 @@ struct predict_model {
 	const char **names;      /* of classes; NULL if unnamed */
 	struct vocabulary known; /* names, or numbers if unnamed, by class */
 	float *thresholds;       /* by class, 0: none; NULL: no class has one */
+	int outputs;             /* of an answer: classes, or NUMBER_OUTPUTS for each number */
+	const char *numbers;     /* names of numbers (target/target.h) */
 };
 
 /* Opens the model that answers, and logs what it is. Close it even after a failure. */
@@ -30,7 +32,7 @@ int predict_model_open(
 	struct predict_model *model, const struct predict_config *config, struct err *err);
 void predict_model_close(struct predict_model *model);
 
-/* Probabilities of all classes for n inputs. Thread-safe. */
+/* Probabilities of all classes, or answers about numbers, for n inputs. Thread-safe. */
 int predict_ask(const struct predict_model *model, const float *inputs, int n, float *probabilities,
 	struct err *err);
 
@@ -89,7 +91,7 @@ struct predict_answer {
 	const char *id, *file;
 	const char *fault;          /* why there is no answer; NULL: there is one */
 	const int32_t *classes;     /* the `top` most probable */
-	const float *probabilities; /* of all classes */
+	const float *probabilities; /* of all classes, or the answer about numbers */
 	int32_t class;              /* as in struct predict_told */
 	int64_t time;
 };

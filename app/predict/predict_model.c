@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "predict/predict_impl.h"
+#include "target/target.h"
 
 static int add_class(struct predict_model *model, int class, struct err *err)
 {
@@ -53,7 +54,10 @@ static int open_weights(struct predict_model *model, const char *path, struct er
 		code = retain_model_shape(model->model, &model->shape, &why);
 	if (code)
 		return err_set(err, code, "%s", why.message);
-	model->names = mem_new((size_t)model->shape.classes, sizeof(*model->names));
+	retain_model_numbers(model->model, &model->numbers, &why);
+	model->outputs = model->shape.numbers ? NUMBER_OUTPUTS * (int)model->shape.numbers
+					      : model->shape.classes;
+	model->names = mem_new((size_t)model->shape.classes + 1, sizeof(*model->names));
 	if (!model->names)
 		return err_memory(err, "class names", (size_t)model->shape.classes * 8);
 	for (int c = 0; c < model->shape.classes && !code; c++) {
@@ -157,6 +161,24 @@ static int read_thresholds(
 	return code;
 }
 
+/* What is about classes only. */
+static int check_numbers(const struct predict_config *config, struct err *err)
+{
+	const char *flag = config->top > 1           ? "--top"
+			   : config->threshold_count ? "--threshold"
+			   : config->probabilities   ? "--probabilities"
+						     : NULL;
+
+	if (config->told)
+		return err_set(err, ERR_INPUT,
+			"%s: predicts numbers, and eval knows classes only; the errors of a run "
+			"are in its folder (retain show), retain predict answers about numbers",
+			config->model);
+	return flag ? err_set(err, ERR_INPUT, "%s: is for classes, and %s predicts numbers", flag,
+			      config->model)
+		    : 0;
+}
+
 int predict_model_open(
 	struct predict_model *model, const struct predict_config *config, struct err *err)
 {
@@ -166,11 +188,9 @@ int predict_model_open(
 	if (code)
 		return say_order(config, code, err);
 	if (model->shape.numbers)
-		return err_set(err, ERR_INPUT,
-			"%s: predicts numbers, and predict and eval know classes only; lines "
-			"(retain "
-			"run - --resume FOLDER), retain serve and pyretain answer about numbers",
-			config->model);
+		code = check_numbers(config, err);
+	if (code)
+		return code;
 	if (!folder && config->question == PREDICT_NOW)
 		code = err_set(err, ERR_INPUT,
 			"%s: --for now: a weights file has the net alone, which answers ever; name "
@@ -207,7 +227,30 @@ float predict_rank(const struct predict_model *model, int class, float probabili
 
 int32_t predict_class(const struct predict_model *model, const char *name)
 {
+	if (model->shape.numbers)
+		return -1;
 	return (int32_t)vocabulary_find(&model->known, name, strlen(name));
+}
+
+static int ask_numbers(const struct predict_model *model, const float *inputs, int n,
+	float *answers, struct err *err)
+{
+	struct retain_number numbers[PREDICT_PIECE * TARGET_WIDTH];
+	const size_t count = (size_t)n * (size_t)model->shape.numbers;
+	int code;
+
+	if (model->asked)
+		return asked_answer(model->asked, model->question, inputs, n, answers, err);
+	code = retain_model_predict_numbers(model->model, inputs, (size_t)n * model->shape.floats,
+		numbers, count, (struct retain_err *)err);
+	for (size_t i = 0; i < count && !code; i++) {
+		float *answer = answers + i * NUMBER_OUTPUTS;
+
+		answer[NUMBER_VALUE] = numbers[i].value;
+		answer[NUMBER_LOW] = numbers[i].low;
+		answer[NUMBER_HIGH] = numbers[i].high;
+	}
+	return code;
 }
 
 int predict_ask(const struct predict_model *model, const float *inputs, int n, float *probabilities,
@@ -216,6 +259,8 @@ int predict_ask(const struct predict_model *model, const float *inputs, int n, f
 	struct retain_prediction predictions[PREDICT_PIECE];
 	const size_t count = (size_t)n;
 
+	if (model->shape.numbers)
+		return ask_numbers(model, inputs, n, probabilities, err);
 	if (model->asked)
 		return asked_predict(model->asked, model->question, inputs, n, probabilities, err);
 	return retain_model_predict(model->model, inputs, count * model->shape.floats, predictions,

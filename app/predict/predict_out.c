@@ -1,6 +1,6 @@
 /*
  * Formats of answers. CSV and NDJSON have a line for each sample; .npy has the probabilities of
- * all classes, float32, samples by classes. A file appears once it is complete; standard output
+ * all classes, float32, samples by classes; of numbers the value and the bounds of each. A file appears once it is complete; standard output
  * gets lines as they are made.
  */
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "live/answers.h"
 #include "predict/predict_impl.h"
 
 enum { NPY_HEADER = 128, FULL = 1 << 16 };
@@ -62,11 +63,32 @@ static const char *class_name(const struct predict_out *out, int32_t class)
 	return name_list_at(&out->model->known.names, (size_t) class);
 }
 
+/* The columns of numbers: named by what they are or, of several at once, by their names, too. */
+static void csv_numbers(struct predict_out *out)
+{
+	static const char *const parts[NUMBER_OUTPUTS] = {
+		[NUMBER_VALUE] = "prediction", [NUMBER_LOW] = "low", [NUMBER_HIGH] = "high"};
+	const bool several = out->model->shape.numbers > 1;
+	char name[NUMBER_NAME];
+
+	for (int i = 0; i < out->model->outputs; i++) {
+		text_addf(&out->words, ",%s%s", parts[i % NUMBER_OUTPUTS], several ? "_" : "");
+		if (several)
+			text_add_field(&out->words,
+				number_said(out->model->numbers, i / NUMBER_OUTPUTS, name));
+	}
+	text_add(&out->words, "\n");
+}
+
 static void csv_begin(struct predict_out *out)
 {
 	text_add(&out->words, out->ids ? "id" : "row");
 	text_add(&out->words, out->files ? ",file" : "");
 	text_add(&out->words, out->config->labels ? ",time,label" : "");
+	if (out->model->shape.numbers) {
+		csv_numbers(out);
+		return;
+	}
 	text_add(&out->words, ",prediction,probability");
 	for (int i = 2; i <= out->config->top; i++)
 		text_addf(&out->words, ",prediction_%d,probability_%d", i, i);
@@ -100,7 +122,13 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 		text_addf(words, ",%" PRId64 ",", answer->time);
 		text_add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
 	}
-	for (int i = 0; i < out->config->top; i++) {
+	for (int i = 0; i < out->model->outputs && out->model->shape.numbers; i++) {
+		char number[TEXT_NUMBER];
+
+		text_from_float(number, answer->probabilities[i]);
+		text_addf(words, ",%s", answer->fault ? "" : number);
+	}
+	for (int i = 0; i < out->config->top && !out->model->shape.numbers; i++) {
 		text_add(words, ",");
 		text_add_field(words, answer->fault ? "" : class_name(out, answer->classes[i]));
 		text_add(words, ",");
@@ -168,6 +196,9 @@ static void ndjson_add(struct predict_out *out, const struct predict_answer *ans
 		jwriter_text(&json, "file", answer->file);
 	if (answer->fault)
 		jwriter_text(&json, "error", answer->fault);
+	else if (out->model->shape.numbers)
+		answers_add_numbers(&json, answer->probabilities, (int)out->model->shape.numbers,
+			out->model->numbers);
 	else
 		json_answer(out, &json, answer);
 	jwriter_end(&json);
@@ -180,7 +211,7 @@ static void npy_header(const struct predict_out *out, char header[NPY_HEADER])
 	char words[NPY_HEADER];
 	const int size = snprintf(words, sizeof(words),
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRId64 ", %d), }", out->rows,
-		out->model->shape.classes);
+		out->model->outputs);
 
 	memset(header, ' ', NPY_HEADER);
 	memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -200,7 +231,7 @@ static void npy_add(struct predict_out *out, const struct predict_answer *answer
 {
 	const float none = NAN;
 
-	for (int c = 0; c < out->model->shape.classes; c++)
+	for (int c = 0; c < out->model->outputs; c++)
 		add_bytes(&out->words, answer->fault ? &none : &answer->probabilities[c],
 			sizeof(float));
 }

@@ -112,6 +112,16 @@ int retain_model_class_name(
 	return 0;
 }
 
+int retain_model_numbers(
+	const struct retain_model *model, const char **names, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(model), ARG(names));
+
+	if (!code)
+		*names = model->weights->numbers ? model->weights->numbers : "1";
+	return code;
+}
+
 int retain_model_encode(const struct retain_model *model, const char *row, size_t length,
 	float *input, size_t floats, struct retain_err *err)
 {

@@ -207,6 +207,8 @@ static void null_is_refused_by_models(void **state)
 	NO("shape", retain_model_shape(model, NULL, &err));
 	NO("model", retain_model_class_name(NULL, 0, &text, &err));
 	NO("name", retain_model_class_name(model, 0, NULL, &err));
+	NO("model", retain_model_numbers(NULL, &text, &err));
+	NO("names", retain_model_numbers(model, NULL, &err));
 	NO("model", retain_model_encode(NULL, "{}", 2, step.inputs[0], DIM, &err));
 	NO("row", retain_model_encode(model, NULL, 2, step.inputs[0], DIM, &err));
 	NO("input", retain_model_encode(model, "{}", 2, NULL, DIM, &err));

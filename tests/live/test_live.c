@@ -228,11 +228,46 @@ static void labels_may_be_names(void **state)
 	assert_says(err, "label: the name of a class is not UTF-8");
 }
 
+static void labels_may_be_several_numbers(void **state)
+{
+	static const struct live_line_shape two = {
+		.floats = FLOATS, .classes = CLASSES, .numbers = 2, .number_names = "load,price"};
+	static const struct {
+		live_line_read *read;
+		const char *words, *why; /* why: it is refused */
+	} rows[] = {
+		{live_line_ndjson, "{\"id\": 1, \"label\": [3.5, -2]}", NULL},
+		{live_line_ndjson, "{\"id\": 1, \"label\": {\"price\": -2, \"load\": 3.5}}", NULL},
+		{live_line_ndjson, "{\"id\": 1, \"label\": 3.5}", "a list of 2 numbers"},
+		{live_line_ndjson, "{\"id\": 1, \"label\": [1, 2, 3]}", "a list of 2 numbers"},
+		{live_line_ndjson, "{\"id\": 1, \"label\": [1, \"b\"]}", "price is not a finite"},
+		{live_line_ndjson, "{\"id\": 1, \"label\": [1e39, 2]}", "load is not a finite"},
+		{live_line_ndjson, "{\"id\": 1, \"label\": {\"load\": 1, \"cost\": 2}}",
+			"price is missing"},
+		{live_line_csv, "1,7", "columns cannot"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct event line;
+		struct err err = {0};
+		float input[FLOATS];
+		const int code = rows[i].read(
+			rows[i].words, strlen(rows[i].words), "line 7", &two, &line, input, &err);
+
+		assert_int_equal(code, rows[i].why ? ERR_INPUT : 0);
+		if (code)
+			assert_says(err, rows[i].why);
+		else
+			assert_true(line.label[0].number == 3.5F && line.label[1].number == -2);
+	}
+}
+
 /* Columns of a first line that are all empty say nothing, however many there are. */
 static void labels_may_be_numbers(void **state)
 {
 	static const struct live_line_shape numbers = {
-		.floats = FLOATS, .classes = CLASSES, .numbers = true};
+		.floats = FLOATS, .classes = CLASSES, .numbers = 1};
 	static const struct {
 		live_line_read *read;
 		const char *words;
@@ -631,6 +666,7 @@ int main(void)
 		cmocka_unit_test(values_may_be_missing),
 		cmocka_unit_test(labels_may_be_names),
 		cmocka_unit_test(labels_may_be_numbers),
+		cmocka_unit_test(labels_may_be_several_numbers),
 		cmocka_unit_test(a_first_fraction_is_refused),
 		cmocka_unit_test(empty_columns_say_nothing),
 		cmocka_unit_test(plain_lines_are_read_quickly),

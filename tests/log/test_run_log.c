@@ -137,6 +137,8 @@ static void matrix(void **state)
 	refuses(run_log_parse_predictions, "label\n1\n", "file:1: not the header");
 	refuses(run_log_parse_predictions, "sample,label,prediction,low,high\n1,2,3,4\n",
 		"file:2: not a sample");
+	refuses(run_log_parse_predictions, "sample,number,label,prediction,low,high\n1,a,2,3,4\n",
+		"file:2: not a sample");
 	refuses(run_log_parse_predictions, "sample,label,prediction,low,high\n1,2,3,4,inf\n",
 		"file:2: not a sample");
 	refuses(run_log_parse_matrix, "seen,0\nx,1\n", "file:2: does not begin with");

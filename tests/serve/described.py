@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 
 from service import Service, new
 from tap import plan, skip, verdict
@@ -220,6 +221,68 @@ def several(retain, folder, weights):
     service.end()
 
 
+def numbers(retain, folder, names, label):
+    """A service of one number, or of several by name: answers as described, and what clients make of them."""
+    below = os.path.join(folder, "numbers-" + names.replace(",", "-"))
+    os.makedirs(below)
+    service = new(below, retain, config="[model]\ninput = 2\ntarget = number\nnumbers = %s\n" % names)
+    described, bad = describe(service), []
+    routes = {path: operation for path, method, operation in operations(described) if method == "POST"}
+    several = "," in names
+
+    def tried(path, body, name):
+        wrong = check(described, schema_name(routes[path]["requestBody"]["content"]["application/json"]), body)
+        got = ask(service, described, path, "POST", routes[path], body)
+        if wrong or got != (200, None):
+            bad.append((path, body, wrong, got))
+
+    valid(described, "numbers " + names)
+    tried("/v1/predict", {"input": [1, 2]}, "Prediction")
+    for i in range(30):
+        tried("/v1/predict", {"id": i, "input": [i % 3, i % 2]}, "Prediction")
+        tried("/v1/label", {"id": i, "label": label(i)}, "Sample")
+    tried("/v1/predict", [{"input": [1, 2]}, {"input": [2, 1], "for": "ever"}], "Predictions")
+    verdict(not bad, "numbers %s: answers are as described" % names, *bad[:3])
+    got = service.post("/v1/predict", {"input": [1, 0]})[1]
+    first = names.split(",")[0]
+    value = got["prediction"][first] if several else got["prediction"]
+    verdict(set(got) == {"prediction", "low", "high"} and 5 < value < 15, "numbers %s: by value and bounds" % names, got)
+    verdict(service.post("/v1/label", {"id": 1, "label": "word"})[0] == 400, "numbers %s: a word is refused" % names)
+    clients(service, names, len(names.split(",")) if several else 1)
+    service.end()
+
+
+def clients(service, names, width):
+    try:
+        from prometheus_client.parser import text_string_to_metric_families as parse
+        until, families = time.monotonic() + 10, {}  # they are of a moment ago
+        while "retain_mae" not in families and time.monotonic() < until:
+            families = {family.name: family for family in parse(service.get("/metrics")[1].decode())}
+            time.sleep(0.05)
+        verdict("retain_mae" in families and families["retain_mae"].samples[0].value > 0,
+                "numbers %s: prometheus_client reads the error" % names, sorted(families))
+    except ImportError:
+        skip("numbers %s: prometheus_client" % names, "Python's prometheus_client is not here")
+    try:
+        import numpy
+        import tritonclient.http as triton
+    except ImportError:
+        skip("numbers %s: tritonclient" % names, "Python's tritonclient is not here")
+        return
+    client = triton.InferenceServerClient("127.0.0.1:%d" % service.port)
+    model = client.get_model_metadata("retain")
+    rows = numpy.array([[1, 0], [2, 1], [0, 1]], numpy.float32)
+    tensor = triton.InferInput(model["inputs"][0]["name"], list(rows.shape), "FP32")
+    tensor.set_data_from_numpy(rows)
+    result = client.infer("retain", [tensor])
+    found = [result.as_numpy(name) for name in ("PREDICTION", "LOW", "HIGH")]
+    shape = (3, width) if width > 1 else (3,)
+    verdict(all(one.shape == shape for one in found) and (found[1] <= found[0]).all() and (found[0] <= found[2]).all() and
+            all(one["shape"] == [-1] + list(shape[1:]) for one in model["outputs"]),
+            "numbers %s: tritonclient infers values within bounds" % names, found, model["outputs"])
+    client.close()
+
+
 def tokens(retain, folder):
     path = os.path.join(folder, "token")
     with open(path, "w") as file:
@@ -252,6 +315,9 @@ def main(retain):
         verdict(service.end() == 0, "it ends in good order", service.errors)
         several(retain, folder, weights)
         tokens(retain, folder)
+        numbers(retain, folder, "1", lambda i: 10.5 + i % 2)
+        numbers(retain, folder, "load,price", lambda i: [10.5 + i % 2, 100 + i % 3] if i % 2 else
+                {"load": 10.5, "price": 100.25})
     finally:
         shutil.rmtree(folder)
     return plan()

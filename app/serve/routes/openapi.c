@@ -37,11 +37,22 @@ static const struct shape {
 	{"Questions",
 		"{\"oneOf\": [{\"$ref\": \"#/components/schemas/Question\"}, {\"type\": \"array\", "
 		"\"minItems\": 1, \"items\": {\"$ref\": \"#/components/schemas/Question\"}}]}"},
-	{"Guess", "{\"type\": \"object\", \"required\": [\"prediction\", \"probability\"], "
-		  "\"properties\": "
-		  "{\"prediction\": {\"$ref\": \"#/components/schemas/Class\"}, \"probability\": "
-		  "{\"type\": "
-		  "[\"number\", \"null\"]}}}"},
+	{"Number",
+		"{\"description\": \"a number, null: nothing is known yet; of several at once a "
+		"list, or an object by their names\", \"oneOf\": [{\"type\": [\"number\", "
+		"\"null\"]}, {\"type\": \"array\", \"minItems\": 2, \"maxItems\": 64, \"items\": "
+		"{\"type\": [\"number\", \"null\"]}}, {\"type\": \"object\", "
+		"\"minProperties\": 2, \"maxProperties\": 64, \"additionalProperties\": "
+		"{\"type\": [\"number\", \"null\"]}}]}"},
+	{"Guess", "{\"description\": \"a class, or numbers with the bounds of their intervals "
+		  "(model.target)\", \"anyOf\": [{\"type\": \"object\", \"required\": "
+		  "[\"prediction\", \"probability\"], \"properties\": {\"prediction\": {\"$ref\": "
+		  "\"#/components/schemas/Class\"}, \"probability\": {\"type\": [\"number\", "
+		  "\"null\"]}}}, {\"type\": \"object\", \"required\": [\"prediction\", \"low\", "
+		  "\"high\"], \"properties\": {\"prediction\": {\"$ref\": "
+		  "\"#/components/schemas/Number\"}, \"low\": {\"$ref\": "
+		  "\"#/components/schemas/Number\"}, \"high\": {\"$ref\": "
+		  "\"#/components/schemas/Number\"}}}]}"},
 	{"Prediction",
 		"{\"allOf\": [{\"$ref\": \"#/components/schemas/Guess\"}, {\"type\": \"object\", "
 		"\"properties\": {\"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"top\": "
@@ -53,15 +64,18 @@ static const struct shape {
 			"{\"$ref\": \"#/components/schemas/Error\"}]}}]}"},
 	{"Label", "{\"type\": \"object\", \"required\": [\"id\", \"label\"], \"properties\": "
 		  "{\"id\": "
-		  "{\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"type\": [\"string\", "
-		  "\"integer\", \"boolean\"]}}}"},
+		  "{\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"anyOf\": [{\"type\": "
+		  "[\"string\", \"integer\", \"boolean\"]}, {\"$ref\": "
+		  "\"#/components/schemas/Number\"}]}}}"},
 	{"Labels", "{\"oneOf\": [{\"$ref\": \"#/components/schemas/Label\"}, {\"type\": \"array\", "
 		   "\"items\": "
 		   "{\"$ref\": \"#/components/schemas/Label\"}}]}"},
 	{"Sample", "{\"type\": \"object\", \"required\": [\"id\", \"label\", \"sample\"], "
 		   "\"properties\": "
-		   "{\"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"$ref\": "
-		   "\"#/components/schemas/Class\"}, \"sample\": {\"type\": \"integer\"}}}"},
+		   "{\"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"anyOf\": "
+		   "[{\"$ref\": "
+		   "\"#/components/schemas/Class\"}, {\"$ref\": "
+		   "\"#/components/schemas/Number\"}]}, \"sample\": {\"type\": \"integer\"}}}"},
 	{"Samples",
 		"{\"oneOf\": [{\"$ref\": \"#/components/schemas/Sample\"}, {\"type\": \"array\", "
 		"\"items\": {\"anyOf\": [{\"$ref\": \"#/components/schemas/Sample\"}, {\"$ref\": "
