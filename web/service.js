@@ -68,8 +68,33 @@ function drawLearners(now) {
 	}
 }
 
+/* What answers, and what is tried beside it on the same labels. */
+function drawContenders(now) {
+	const table = byId("service-contenders");
+	const list = now.contenders || [];
+	const share = (x) => x === null ? "–" : percentWords(x);
+	table.hidden = !list.length;
+	table.replaceChildren();
+	if (table.hidden)
+		return;
+	const head = element("tr", element("thead", table));
+	for (const name of ["contender", "labels", ofNumbers() ? "mean error" : "accuracy", "of the last 1 000", "points ahead", "p"])
+		element("th", head, name);
+	const body = element("tbody", table);
+	for (const one of list) {
+		const row = element("tr", body, undefined, one.serves ? "serves" : "");
+		element("td", row, one.serves ? `${one.name}, answers` : one.name);
+		element("td", row, one.labels.toLocaleString("en"));
+		element("td", row, one.score !== null && ofNumbers() ? String(Number(one.score.toPrecision(4))) : share(one.score));
+		element("td", row, share(one.recent));
+		element("td", row, one.ahead === null ? "–" : one.ahead.toFixed(1));
+		element("td", row, one.p === null ? "–" : String(Number(one.p.toPrecision(2))));
+	}
+}
+
 function drawService(now, seconds) {
 	drawLearners(now);
+	drawContenders(now);
 	const tiles = byId("service-tiles");
 	tiles.replaceChildren();
 	serviceRows.forEach(([name, value, words, ofNumber], i) => {

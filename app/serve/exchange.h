@@ -130,6 +130,10 @@ enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 /* Backs the folder up into a subfolder of `within`; like exchange_put. */
 enum http_next exchange_back_up(struct exchange *exchange, const char *within);
 
+/* What answers and what is tried beside it, as the list "contenders" of an open JSON table. */
+struct jwriter;
+void exchange_say_contenders(struct jwriter *json, const struct desk_status *status);
+
 /* Answers with an internal error if the job failed. */
 enum http_next exchange_failed(struct exchange *exchange);
 

@@ -55,6 +55,25 @@ def looks(page, service, pictures):
     verdict(page.run("getComputedStyle(document.body).backgroundColor") != ink, "dark is another colour", ink)
 
 
+def contenders(page, retain, folder, pictures):
+    """What answers and what is tried beside it, side by side."""
+    service = Service(retain, "--out", os.path.join(folder, "duel"), "--listen", "127.0.0.1:0", "--set",
+                      "serve.shadow=sgd+clr")
+    try:
+        service.ask("POST", "/v1/samples", lines(0, 300))
+        page.open("http://127.0.0.1:%d/" % service.port)
+        rows = until(page, "(rows => rows.length === 2 && rows.every(r => r[1] === '300') ? rows : null)("
+                           "[...document.querySelectorAll('#service-contenders tbody tr')].map(r => "
+                           "[...r.children].map(c => c.textContent)))")
+        verdict(rows and rows[0][0] == "live, answers" and rows[1][0] == "sgd-clr" and "%" in rows[1][2] and
+                not page.complaints(), "contenders side by side", rows, page.complaints())
+        verdict(page.run(WIDE) <= 0, "and nothing is wider than the page", page.run(WIDE))
+        if pictures:
+            page.picture(os.path.join(pictures, "contenders.png"))
+    finally:
+        service.end()
+
+
 def follows(page, service):
     page.open("http://127.0.0.1:%d/one/" % service.port)
     until(page, "document.querySelectorAll('.tile').length")
@@ -93,6 +112,7 @@ def main(retain, pictures):
         page = browser.Browser(program)
         looks(page, service, pictures)
         follows(page, service)
+        contenders(page, retain, folder, pictures)
         verdict(service.end() == 0, "it ends in good order", service.errors)
     finally:
         if page:

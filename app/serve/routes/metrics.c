@@ -353,6 +353,7 @@ enum http_next serve_state(struct exchange *exchange)
 		desk_status(desk, &status);
 		jwriter_text(&json, "state", states[status.state]);
 		jwriter_text(&json, "serving", status.serving);
+		exchange_say_contenders(&json, &status);
 		if (*status.failure)
 			jwriter_text(&json, "failure", status.failure);
 		for (int i = 0; i < NUMBERS; i++)

@@ -32,15 +32,11 @@ static enum http_next say(struct exchange *exchange, struct jwriter *json)
 	return http_say(exchange->request, 200, exchange->route->gives);
 }
 
-/* Side by side: what answers, and what is tried beside it. */
-static void say_contenders(struct jwriter *json, struct desk *desk)
+void exchange_say_contenders(struct jwriter *json, const struct desk_status *status)
 {
-	struct desk_status status;
-
-	desk_status(desk, &status);
 	jwriter_list(json, "contenders");
-	for (int i = 0; i < status.standings_count; i++) {
-		const struct standing *s = &status.standings[i];
+	for (int i = 0; i < status->standings_count; i++) {
+		const struct standing *s = &status->standings[i];
 
 		jwriter_table(json, NULL);
 		jwriter_text(json, "name", s->name);
@@ -60,6 +56,7 @@ enum http_next serve_versions(struct exchange *exchange)
 	struct jwriter json = {.out = &exchange->request->answer.body};
 	struct version *list = NULL;
 	struct champion champion;
+	struct desk_status status;
 	struct err err = {0};
 	int count = 0, code = version_list(&list, &count, folder_of(exchange), &err);
 
@@ -71,7 +68,8 @@ enum http_next serve_versions(struct exchange *exchange)
 	}
 	jwriter_table(&json, NULL);
 	champion_say(&champion, &json);
-	say_contenders(&json, exchange->served->desk);
+	desk_status(exchange->served->desk, &status);
+	exchange_say_contenders(&json, &status);
 	jwriter_list(&json, "versions");
 	for (int i = 0; i < count; i++) {
 		jwriter_table(&json, NULL);
