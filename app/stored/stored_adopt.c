@@ -104,17 +104,13 @@ static int keep_samples(const struct stored *s, struct store *from, struct err *
 
 static int open_journal(struct run *run, struct err *err)
 {
-	char *path = run_folder_path(run, "journal");
-	int code = path ? run_folder_clear_journal(run, err)
-			: err_memory(err, "a path", strlen(run->config.folder));
+	char path[RUN_PATH];
+	int code = run_folder_clear_journal(run, err);
 
 	if (!code)
-		code = store_in_journal(
-			&run->store, path, run->floats, target_width(run->config.options), err);
-	if (!code)
-		code = run_note_target(run, err);
-	mem_free(path);
-	return code;
+		code = store_in_journal(&run->store, run_folder_path(run, "journal", path),
+			run->floats, target_width(run->config.options), err);
+	return code ? code : run_note_target(run, err);
 }
 
 static int write_schema(const struct stored *s, struct err *err)

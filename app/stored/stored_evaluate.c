@@ -126,25 +126,19 @@ static int save_snapshots(const struct stored *s, struct err *err)
 		int model;
 	} rows[] = {{"serving", "", LEARNER_INFERENCE}, {"plain", "-plain", LEARNER_PLAIN}};
 	const char *which = options_text(s->run->config.options, "run.snapshots");
-	char name[64];
-	int code = 0;
+	char name[64], path[RUN_PATH];
+	int code;
 
 	if (!s->run->config.folder || !strcmp(which, "none"))
 		return 0;
+	code = file_make_folder(run_folder_path(s->run, "snapshots", path), err);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
-		char *path;
-
 		if (strcmp(which, "all") != 0 && strcmp(which, rows[i].word) != 0)
 			continue;
 		snprintf(name, sizeof(name), "snapshots/%lld%s.safetensors",
 			(long long)s->run->rows[s->run->row_count - 1].iteration, rows[i].name);
-		path = run_folder_path(s->run, "snapshots");
-		code = path ? file_make_folder(path, err) : err_memory(err, "a path", 0);
-		mem_free(path);
-		path = code ? NULL : run_folder_path(s->run, name);
-		if (path)
-			code = run_save_weights(s->run, rows[i].model, path, err);
-		mem_free(path);
+		code = run_save_weights(
+			s->run, rows[i].model, run_folder_path(s->run, name, path), err);
 	}
 	return code;
 }

@@ -39,22 +39,21 @@ static int look_at_stream(void *context, const char *section, const char *name, 
 static int same_config(struct session *s, struct err *err)
 {
 	const struct run *run = &s->run;
-	char *path = run_folder_path(run, "config.ini"), *saved = NULL;
-	bool holds = false;
+	char path[RUN_PATH], *saved = NULL;
 	struct err how = {0};
 	size_t size;
-	int code = path ? run_folder_holds_run(run, &holds, err)
-			: err_memory(err, "a path", strlen(run->config.folder));
+	int code;
 
-	if (!code && holds)
-		code = file_read(path, (size_t)1 << 20, &saved, &size, err);
-	if (!code && holds)
+	if (!run_folder_holds_run(run))
+		return 0;
+	code = file_read(
+		run_folder_path(run, "config.ini", path), (size_t)1 << 20, &saved, &size, err);
+	if (!code)
 		code = ini_read(path, saved, size, look_at_stream, s, err);
-	if (!code && holds && config_differs(run->config.options, saved, size, false, &how))
+	if (!code && config_differs(run->config.options, saved, size, false, &how))
 		code = err_set(err, how.code, "%s: was made with another config: %s",
 			run->config.folder, how.message);
 	mem_free(saved);
-	mem_free(path);
 	return code;
 }
 

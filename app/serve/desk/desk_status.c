@@ -63,12 +63,11 @@ void desk_publish_when_due(struct desk *desk)
 
 static int64_t journal_bytes(const struct run *run)
 {
-	char *path = run_folder_path(run, "journal/data.mdb");
+	char path[RUN_PATH];
 	struct stat found = {0};
 
-	if (path && !stat(path, &found))
+	if (!stat(run_folder_path(run, "journal/data.mdb", path), &found))
 		found.st_size = (off_t)found.st_blocks * 512;
-	mem_free(path);
 	return found.st_size;
 }
 

@@ -19,25 +19,19 @@
 #include "session/run/run.h"
 #include "schema/schema.h"
 
-char *run_folder_path(const struct run *run, const char *name)
+const char *run_folder_path(const struct run *run, const char *name, char out[RUN_PATH])
 {
-	struct text path = {0};
-
-	text_addf(&path, "%s/%s", run->config.folder, name);
-	if (path.failed) {
-		text_release(&path);
-		return NULL;
-	}
-	return path.data;
+	snprintf(out, RUN_PATH, "%s/%s", run->config.folder, name);
+	return out;
 }
 
 int run_folder_write(const struct run *run, const char *name, struct text *words, struct err *err)
 {
-	char *path = run_folder_path(run, name);
-	int code = !path || words->failed ? err_memory(err, name, words->size)
-					  : file_write(path, words->data, words->size, err);
+	char path[RUN_PATH];
+	int code = words->failed ? err_memory(err, name, words->size)
+				 : file_write(run_folder_path(run, name, path), words->data,
+					   words->size, err);
 
-	mem_free(path);
 	text_release(words);
 	return code;
 }
@@ -56,61 +50,45 @@ static int write_config(const struct run *run, struct err *err)
 /* Two processes in one folder would spoil each other's work. */
 static int take_lock(struct run *run, struct err *err)
 {
-	char *path = run_folder_path(run, "lock");
-	int code = 0;
+	char path[RUN_PATH];
 
-	if (!path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	run->lock = open(run_folder_path(run, "lock", path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (run->lock < 0)
-		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
-	else if (flock(run->lock, LOCK_EX | LOCK_NB))
-		code = err_set(err, ERR_FILE, "%s: another process works in this folder",
+		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	if (flock(run->lock, LOCK_EX | LOCK_NB))
+		return err_set(err, ERR_FILE, "%s: another process works in this folder",
 			run->config.folder);
-	mem_free(path);
-	return code;
+	return 0;
 }
 
 /* Its name may lead nowhere by now, or to another's folder; the lock knows. */
 int run_folder_check(const struct run *run, struct err *err)
 {
-	char *path = run_folder_path(run, "lock");
 	struct stat ours, there;
-	int code = 0;
+	char path[RUN_PATH];
 
-	if (!path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	if (fstat(run->lock, &ours) || stat(path, &there) || ours.st_ino != there.st_ino ||
-		ours.st_dev != there.st_dev)
-		code = err_set(err, ERR_FILE, "%s: was moved or removed while a run worked in it",
+	if (fstat(run->lock, &ours) || stat(run_folder_path(run, "lock", path), &there) ||
+		ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
+		return err_set(err, ERR_FILE, "%s: was moved or removed while a run worked in it",
 			run->config.folder);
-	mem_free(path);
-	return code;
+	return 0;
 }
 
-int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
+bool run_folder_holds_run(const struct run *run)
 {
-	char *path = run_folder_path(run, "config.ini");
 	struct stat found;
+	char path[RUN_PATH];
 
-	if (!path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	*holds = !stat(path, &found) && S_ISREG(found.st_mode);
-	mem_free(path);
-	return 0;
+	return !stat(run_folder_path(run, "config.ini", path), &found) && S_ISREG(found.st_mode);
 }
 
 static int remove_file(const struct run *run, const char *name, struct err *err)
 {
-	char *path = run_folder_path(run, name);
-	int code = 0;
+	char path[RUN_PATH];
 
-	if (!path)
-		code = err_memory(err, "a path", strlen(run->config.folder));
-	else if (unlink(path) && errno != ENOENT)
-		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
-	mem_free(path);
-	return code;
+	if (unlink(run_folder_path(run, name, path)) && errno != ENOENT)
+		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	return 0;
 }
 
 /* What says that a run has ended is the last to be written, and the first to go. */
@@ -135,16 +113,13 @@ static int clear_folder(const struct run *run, struct err *err)
 
 static int open_logs(struct run *run, struct err *err)
 {
-	char *metrics = run_folder_path(run, "metrics.csv"),
-	     *events = run_folder_path(run, "events.jsonl");
-	int code = metrics && events ? 0 : err_memory(err, "a path", strlen(run->config.folder));
+	char path[RUN_PATH];
+	int code =
+		metrics_file_open(&run->metrics, run_folder_path(run, "metrics.csv", path), 0, err);
 
 	if (!code)
-		code = metrics_file_open(&run->metrics, metrics, 0, err);
-	if (!code)
-		code = event_log_open(&run->events, events, err);
-	mem_free(metrics);
-	mem_free(events);
+		code = event_log_open(
+			&run->events, run_folder_path(run, "events.jsonl", path), err);
 	return code;
 }
 
@@ -160,13 +135,11 @@ static int begin_anew(struct run *run, struct err *err)
 /* The metrics stay closed, so that nothing of them is lost, until it is known how many count. */
 static int go_on(struct run *run, struct err *err)
 {
-	char *events = run_folder_path(run, "events.jsonl");
+	char path[RUN_PATH];
 	bool found = false;
 	struct learner_report now;
-	int code = events ? event_log_open(&run->events, events, err)
-			  : err_memory(err, "a path", strlen(run->config.folder));
+	int code = event_log_open(&run->events, run_folder_path(run, "events.jsonl", path), err);
 
-	mem_free(events);
 	if (!code)
 		code = checkpoint_load(run, &found, err);
 	if (!code)
@@ -186,15 +159,13 @@ static int go_on(struct run *run, struct err *err)
 /* Samples exist nowhere else, so they go only when a run is begun anew by force. */
 int run_folder_clear_journal(const struct run *run, struct err *err)
 {
-	char *journal = run_folder_path(run, "journal");
-	int code = journal ? remove_file(run, "journal/data.mdb", err)
-			   : err_memory(err, "a path", strlen(run->config.folder));
+	char path[RUN_PATH];
+	int code = remove_file(run, "journal/data.mdb", err);
 
 	if (!code)
 		code = remove_file(run, "journal/lock.mdb", err);
 	if (!code)
-		rmdir(journal);
-	mem_free(journal);
+		rmdir(run_folder_path(run, "journal", path));
 	return code;
 }
 
@@ -211,30 +182,23 @@ int run_folder_unlearn(struct run *run, struct err *err)
 }
 
 /* What a process left that was killed while it wrote. */
-static int sweep(struct run *run, struct err *err)
+static void sweep(const struct run *run)
 {
-	char *checkpoints = run_folder_path(run, "checkpoint");
+	char path[RUN_PATH];
 
-	if (!checkpoints)
-		return err_memory(err, "a path", strlen(run->config.folder));
 	file_sweep(run->config.folder);
-	file_sweep(checkpoints);
-	mem_free(checkpoints);
-	return 0;
+	file_sweep(run_folder_path(run, "checkpoint", path));
 }
 
 int run_folder_take(struct run *run, struct err *err)
 {
-	bool holds = false;
 	int code = file_make_folder(run->config.folder, err);
 
 	if (!code)
 		code = take_lock(run, err);
 	if (!code)
-		code = sweep(run, err);
-	if (!code)
-		code = run_folder_holds_run(run, &holds, err);
-	if (!code && run->config.start == RUN_NEW && holds)
+		sweep(run);
+	if (!code && run->config.start == RUN_NEW && run_folder_holds_run(run))
 		code = err_set(err, ERR_INPUT, "%s: already holds a run%s%s", run->config.folder,
 			run->config.advice_held ? "; " : "",
 			run->config.advice_held ? run->config.advice_held : "");
@@ -375,12 +339,9 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 
 int run_write_model(const struct run *run, const char *name, struct err *err)
 {
-	char *path = run_folder_path(run, name);
-	const int code = path ? run_save_weights(run, LEARNER_INFERENCE, path, err)
-			      : err_memory(err, "a path", strlen(run->config.folder));
+	char path[RUN_PATH];
 
-	mem_free(path);
-	return code;
+	return run_save_weights(run, LEARNER_INFERENCE, run_folder_path(run, name, path), err);
 }
 
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err)

@@ -61,16 +61,14 @@ static size_t floats_kept(const struct run *run, const struct journal *journal)
 
 int run_journal_floats(struct run *run, size_t *floats, struct err *err)
 {
-	char *data = run_folder_path(run, "journal/data.mdb"),
-	     *path = run_folder_path(run, "journal");
+	char path[RUN_PATH];
 	struct journal *journal = NULL;
-	int code = data && path ? run_folder_take(run, err)
-				: err_memory(err, "a path", strlen(run->config.folder));
+	int code = run_folder_take(run, err);
 	bool unused;
 
 	*floats = 0;
-	if (!code && path_exists(data))
-		code = journal_open(&journal, path, 0, 0, err);
+	if (!code && path_exists(run_folder_path(run, "journal/data.mdb", path)))
+		code = journal_open(&journal, run_folder_path(run, "journal", path), 0, 0, err);
 	if (journal)
 		*floats = floats_kept(run, journal);
 	if (!code && journal && !journal_floats(journal) && checkpoint_there(run))
@@ -80,27 +78,19 @@ int run_journal_floats(struct run *run, size_t *floats, struct err *err)
 	journal_close(journal);
 	if (!code && unused)
 		code = run_folder_unlearn(run, err);
-	mem_free(data);
-	mem_free(path);
 	return code;
 }
 
 static int open_journal(struct run *run, struct err *err)
 {
-	char *path = run_folder_path(run, "journal");
-	bool holds;
-	int code;
+	char path[RUN_PATH];
+	int code = store_in_journal(&run->store, run_folder_path(run, "journal", path), run->floats,
+		target_width(run->config.options), err);
 
-	if (!path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	code = store_in_journal(
-		&run->store, path, run->floats, target_width(run->config.options), err);
-	if (!code)
-		code = run_folder_holds_run(run, &holds, err);
-	if (!code && store_stored(run->store) && (run->config.start == RUN_NEW || !holds))
+	if (!code && store_stored(run->store) &&
+		(run->config.start == RUN_NEW || !run_folder_holds_run(run)))
 		code = err_set(
 			err, ERR_INPUT, "%s: has samples, but there is no run beside it", path);
-	mem_free(path);
 	return code;
 }
 

@@ -2,6 +2,7 @@
 #include "session/run/run.h"
 #include "schema/schema.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -30,6 +31,9 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 	run->started = run->saved_at = clock_now();
 	if (code)
 		return code;
+	if (config->folder && strlen(config->folder) > RUN_PATH - RUN_NAME)
+		return err_set(
+			err, ERR_INPUT, "%.60s...: the folder's path is too long", config->folder);
 	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: says how much a time step trains, and so does "

@@ -344,11 +344,12 @@ void run_describe_classes(
 	struct jwriter *json, const struct confusion *confusion, const char *const *names);
 void run_describe_ledger(struct jwriter *json, const struct ledger *ledger);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
-int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
+bool run_folder_holds_run(const struct run *run);
 /* Writes the serving weights to a file in the folder. */
 int run_write_model(const struct run *run, const char *name, struct err *err);
-/* FOLDER/NAME, for mem_free; NULL if out of memory. */
-char *run_folder_path(const struct run *run, const char *name);
+/* FOLDER/NAME in `out`, which it returns; run_init rejects a folder for which there is no room. */
+enum { RUN_PATH = 4096, RUN_NAME = 128 };
+const char *run_folder_path(const struct run *run, const char *name, char out[RUN_PATH]);
 /* Replaces a file in the folder atomically; releases the words. */
 int run_folder_write(const struct run *run, const char *name, struct text *words, struct err *err);
 

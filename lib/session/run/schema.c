@@ -16,12 +16,11 @@
 int run_schema_open(struct run *run, struct err *err)
 {
 	const struct schema_sizes sizes = schema_sizes(run->config.options);
-	char *path = run->config.folder ? run_folder_path(run, "schema.json") : NULL;
+	char path[RUN_PATH];
 	int code = 0;
 
-	if (run->config.folder && !path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	if (path && run->config.start != RUN_ANEW && path_exists(path)) {
+	if (run->config.folder && run->config.start != RUN_ANEW &&
+		path_exists(run_folder_path(run, "schema.json", path))) {
 		code = schema_open(&run->schema, path, &sizes, err);
 		run->schema_kept = !code;
 		run->schema_serial = code ? 0 : schema_serial(run->schema);
@@ -29,7 +28,6 @@ int run_schema_open(struct run *run, struct err *err)
 	} else {
 		code = schema_from(&run->schema, run->config.options, err);
 	}
-	mem_free(path);
 	return code;
 }
 
