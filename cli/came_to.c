@@ -102,6 +102,7 @@ static void add_before_labels(
 	add_share(out, "  guess by last labels", last->blind, NAN, &all);
 	add_share(out, "  same as the last", last->same, NAN, &all);
 	add_share(out, "  most frequent", last->most, NAN, &all);
+	add_share(out, "  by the order of labels", last->chain, NAN, &all);
 	if (last->same < 1)
 		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
 			"  kappa temporal", (last->le - last->same) / (1 - last->same));

@@ -1,6 +1,6 @@
 /* The page's words and tables: what came out, what it cost, what it was made with. */
 
-/* `rest`: by what name `rests` has the samples that it was measured on. `means`: what the words say in short. */
+/* `single`: too much for a table of several methods. `rest`: by what name `rests` has the samples that it was measured on. `means`: what the words say in short. */
 const summaryColumns = [
 	{name: "accuracy (LE)", unit: "%", of: (run) => run.summary.le, format: percent, rest: "le",
 		means: "learning efficacy: accuracy on each time step's samples, predicted before their labels were seen"},
@@ -14,6 +14,8 @@ const summaryColumns = [
 		means: "the same for a guesser that says the last label before each time step"},
 	{name: "… most frequent", unit: "%", single: true, of: (run) => run.summary.most, format: percent, rest: "most",
 		means: "the same for a guesser that says the most frequent of all labels before each time step"},
+	{name: "… by the order of labels", unit: "%", single: true, of: (run) => run.summary.chain, format: percent, rest: "chain",
+		means: "the same for a chain that sees the last two labels and no input: what their order alone is good for"},
 	{name: "balanced accuracy", unit: "%", of: (run) => run.summary.balanced, format: percent,
 		means: "classes are uneven: the mean, over classes, of the share recognised before the label"},
 	{name: "F1, mean of classes", unit: "%", single: true, of: (run) => run.summary.f1, format: percent,

@@ -161,7 +161,7 @@ int stored_evaluate(struct run *run, struct err *err)
 		return code;
 	row = run_row(run);
 	if (s->supervised)
-		row.le = row.le5 = row.blind = row.same = row.most = NAN;
+		row.le = row.le5 = row.blind = row.same = row.most = row.chain = NAN;
 	row.le_album = album_top1(&s->album);
 	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir, &row.ft);
 	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);

@@ -82,6 +82,8 @@ const struct metrics_column metrics_columns[] = {
 	NUMBER_SINCE(10, alert_share, "fraction",
 		"two uneven classes: share of alerts allowed (eval.alerts), by default the rarer "
 		"class's"),
+	NUMBER_SINCE(11, chain, "fraction",
+		"le of a chain of labels: what their order alone is good for"),
 	NUMBER(seconds, "s",
 		"time spent so far; the only column that differs when a run is repeated"),
 	{0},

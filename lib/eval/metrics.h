@@ -26,6 +26,7 @@ struct metrics_row {
 	double same, most;
 	double mae, rmse, mae_last, mae_mean, inside, width;
 	double balanced, f1, f1_rare, auc, alert_recall, alert_share;
+	double chain;
 	double seconds;
 };
 

@@ -13,19 +13,21 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "target/chain.h"
 #include "target/class.h"
 
 struct prequential {
 	int classes, window;
 	bool grows; /* classes come */
 	int64_t steps;
-	double top1, top5, blind, same, most; /* sums of the steps' shares */
+	double top1, top5, blind, same, most, chain; /* sums of the steps' shares */
 	int64_t revealed; /* labels so far; the next one goes to revealed % window */
 	int32_t *ring;    /* [window] */
 	int32_t *count;   /* [class] */
 	int64_t *last;    /* [class]: the number of its latest label, from 1 */
 	int64_t *all;     /* [class]: labels of all time */
 	int32_t frequent; /* the class with most of them; -1: none yet */
+	struct chain labels;
 };
 
 int prequential_new(struct prequential **meter, int classes, int window, struct err *err)
@@ -120,15 +122,17 @@ static void reveal(struct prequential *meter, int32_t label)
 	meter->all[label]++;
 	if (meter->frequent < 0 || meter->all[label] > meter->all[meter->frequent])
 		meter->frequent = label;
+	chain_add(&meter->labels, label);
 }
 
 void prequential_step(
 	struct prequential *meter, const union target *guesses, const union target *labels, int n)
 {
 	const int32_t guess = blind_guess(meter), frequent = meter->frequent;
+	const int32_t next = chain_guess(&meter->labels);
 	const int32_t newest =
 		meter->revealed ? meter->ring[(meter->revealed - 1) % meter->window] : -1;
-	int top1 = 0, top5 = 0, blind = 0, same = 0, most = 0;
+	int top1 = 0, top5 = 0, blind = 0, same = 0, most = 0, chain = 0;
 
 	if (n <= 0)
 		return;
@@ -142,6 +146,7 @@ void prequential_step(
 		blind += guess == label;
 		same += newest == label;
 		most += frequent == label;
+		chain += next == label;
 		reveal(meter, label);
 	}
 	meter->steps++;
@@ -150,6 +155,7 @@ void prequential_step(
 	meter->blind += (double)blind / n;
 	meter->same += (double)same / n;
 	meter->most += (double)most / n;
+	meter->chain += (double)chain / n;
 }
 
 static double mean(const struct prequential *meter, double sum)
@@ -180,6 +186,11 @@ double prequential_same(const struct prequential *meter)
 double prequential_most(const struct prequential *meter)
 {
 	return mean(meter, meter->most);
+}
+
+double prequential_chain(const struct prequential *meter)
+{
+	return mean(meter, meter->chain);
 }
 
 /* No stream is so long; beyond it counts could overflow. */
@@ -258,6 +269,12 @@ void prequential_state(struct prequential *meter, struct state *state)
 		state_int32s(state, "frequent", &meter->frequent, 1);
 	} else {
 		meter->same = meter->most = NAN;
+	}
+	if (state_version(state) >= 11) {
+		state_double(state, "chain", &meter->chain);
+		chain_state(&meter->labels, meter->classes, state);
+	} else {
+		meter->chain = NAN;
 	}
 	if (state_reading(state))
 		recount(meter, state);

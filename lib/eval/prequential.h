@@ -39,9 +39,13 @@ void prequential_step(
 double prequential_top1(const struct prequential *meter);
 double prequential_top5(const struct prequential *meter);
 double prequential_blind(const struct prequential *meter);
-/* Likewise, of the last label and of the most frequent; NAN if an older state did not count them. */
+/*
+ * Likewise, of the last label, of the most frequent, and of the chain (target/chain.h): what the
+ * order of labels alone is good for. NAN if an older state did not count them.
+ */
 double prequential_same(const struct prequential *meter);
 double prequential_most(const struct prequential *meter);
+double prequential_chain(const struct prequential *meter);
 
 /* Reads into a meter with the same window and, unless classes grow, the same classes. */
 void prequential_state(struct prequential *meter, struct state *state);

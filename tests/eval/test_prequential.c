@@ -68,6 +68,19 @@ static void steps_count_equally(void **state)
 	prequential_free(NULL);
 }
 
+/* 0 1 1 0 1 1 ...: after three labels twice, their order says all; neither of the two others does. */
+static void the_order_of_labels(void **state)
+{
+	struct prequential *meter = meter_of(2, 10);
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		count_step(meter, (int32_t[]){0}, (int32_t[]){1}, (int32_t[]){i % 3 != 0}, 1);
+	assert_in_range((int)lround(30 * prequential_chain(meter)), 24, 29);
+	assert_in_range((int)lround(30 * prequential_same(meter)), 9, 10);
+	prequential_free(meter);
+}
+
 /* A step of labels, the model always wrong; returns how many the blind learner got right. */
 static double blind_gain(struct prequential *meter, const int32_t *labels, int n, int step)
 {
@@ -251,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_count_equally),
+		cmocka_unit_test(the_order_of_labels),
 		cmocka_unit_test(the_blind_learner_by_hand),
 		cmocka_unit_test(the_blind_learner_against_counting),
 		folder_test(a_resumed_meter_goes_on),

@@ -19,7 +19,7 @@
 	"val_acc_sgd,le,ir,ft,ir_sgd,ft_sgd,blind,le5,ir5,ft5,ir5_sgd,ft5_sgd,cost,"               \
 	"le_ever,ir_now,ft_now,recent,alarms,forgetting,bwt,kept,le_album,same,most,mae,rmse,"     \
 	"mae_last,mae_mean,inside,width,balanced,f1,f1_rare,auc,alert_recall,alert_share,"         \
-	"seconds\n"
+	"chain,seconds\n"
 
 static struct metrics_row row_of(int i)
 {
@@ -126,8 +126,8 @@ static void the_file_by_letter(void **state)
 	assert_ok(metrics_file_sync(file, &err), err);
 	text = content(); /* nothing is held back until the file is closed */
 	assert_string_equal(text,
-		HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,,,,,,,,,,,,,,,0.5\n"
-		       "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+		HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,,,,,,,,,,,,,,,,0.5\n"
+		       "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	mem_free(text);
 	metrics_file_close(file);
 	metrics_file_close(NULL);
@@ -235,8 +235,8 @@ static void refuses_to_keep_what_is_not_there(void **state)
 
 static void reading_is_strict(void **state)
 {
-#define REST  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-#define AFTER ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,," /* the seventh cell */
+#define REST  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+#define AFTER ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,," /* the seventh cell */
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
@@ -244,8 +244,8 @@ static void reading_is_strict(void **state)
 		{"step,iteration", "m.csv:1: the line breaks off"},
 		{"step,iterations\n", "m.csv:1: not the header"},
 		{HEADER "1,2,3,0.1" REST, "m.csv:2: the line breaks off"},
-		{HEADER "\n", "m.csv:2: 1 cells, but there are 48"},
-		{HEADER "1,2,3,0.1,,,0" REST "\n", "m.csv:2: 50 cells"},
+		{HEADER "\n", "m.csv:2: 1 cells, but there are 49"},
+		{HEADER "1,2,3,0.1,,,0" REST "\n", "m.csv:2: 51 cells"},
 		{HEADER "1,2,3,,,,0" AFTER "\n1,2,,,,,0" AFTER "\n",
 			"m.csv:3: samples = \"\": must be a whole number"},
 		{HEADER "1,2.5,3,,,,0" AFTER "\n", "m.csv:2: iteration = \"2.5\""},

@@ -151,6 +151,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.blind = scores.blind;
 	now.same = scores.same;
 	now.most = scores.most;
+	now.chain = scores.chain;
 	now.recent = scores.recent;
 	now.uneven = scores.uneven;
 	look_at_errors(&scores.errors, &now);
@@ -175,6 +176,7 @@ void desk_look(struct desk *desk)
 		.blind = NAN,
 		.same = NAN,
 		.most = NAN,
+		.chain = NAN,
 		.recent = NAN,
 		.uneven = uneven_none,
 		.sigma = NAN,

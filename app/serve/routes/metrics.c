@@ -41,6 +41,7 @@ static const struct number {
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
 	ROW(same, "gauge", REAL, "that share for the last label"),
 	ROW(most, "gauge", REAL, "that share for the most frequent label"),
+	ROW(chain, "gauge", REAL, "that share for what the order of labels alone says"),
 	SCORE(balanced, "uneven classes: balanced accuracy before labels came"),
 	SCORE(f1, "uneven classes: mean of their F1"),
 	SCORE(f1_rare, "two uneven classes: F1 of the rarer one"),

@@ -1,29 +1,25 @@
 /*
  * What the order of labels alone says, in two models: a chain, by what followed the last two
- * labels before, and class frequencies of the last hundred labels or so. Neither sees an input.
- *
- * The chain looks back over a ring of labels, newest first. What followed the last label before
- * counts STEP (1 - STEP)^k the k-th time back; what followed the last two, FADE^k, on top of
- * twice the former. So nothing has the size of classes squared, and new classes need no room.
+ * labels before (target/chain.h), and class frequencies of the last hundred labels or so. Neither
+ * sees an input.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
+#include "target/chain.h"
 
-enum { CHAIN, FREQUENCIES, MODELS, HISTORY = 2048, MOST_VISITS = 160 };
+enum { CHAIN, FREQUENCIES, MODELS };
 
-static const double STEP = 0.02, FADE = 0.98, FIRST_ORDER = 2;
 static const double FREQUENT = 100; /* labels that frequencies are of */
 
 struct labels {
 	struct part part;
 	int classes;
-	int64_t seen;
-	int32_t ring[HISTORY]; /* label i is at i % HISTORY */
-	double *shares;        /* [class]: frequencies */
-	double *after;         /* [class]: of one label, while the chain is computed */
-	double *chain;         /* [class]: what it says of the next label */
+	struct chain history;
+	double *shares; /* [class]: frequencies */
+	double *after;  /* [class]: of one label, while the chain is computed */
+	double *chain;  /* [class]: what it says of the next label */
 };
 
 static struct labels *mine(struct part *part)
@@ -31,42 +27,10 @@ static struct labels *mine(struct part *part)
 	return (struct labels *)part;
 }
 
-static int32_t label_at(const struct labels *labels, int64_t i)
-{
-	return labels->ring[i % HISTORY];
-}
-
 /* The answer of the chain, until the next label. */
 static void look_back(struct labels *labels)
 {
-	const int64_t seen = labels->seen, last = seen - 1;
-	const int64_t oldest = seen > HISTORY ? seen - HISTORY + 2 : 1;
-	double once = STEP, twice = 1, sum = FIRST_ORDER, left = 1;
-	int visits = 0;
-
-	memset(labels->chain, 0, (size_t)labels->classes * sizeof(double));
-	memset(labels->after, 0, (size_t)labels->classes * sizeof(double));
-	for (int64_t i = last; i >= oldest && visits < MOST_VISITS; i--) {
-		const int32_t label = label_at(labels, i);
-
-		if (label_at(labels, i - 1) != label_at(labels, last))
-			continue;
-		visits++;
-		labels->after[label] += once;
-		left -= once;
-		once *= 1 - STEP;
-		if (i < 2 || i - 1 < oldest ||
-			label_at(labels, i - 2) != label_at(labels, last - 1))
-			continue;
-		labels->chain[label] += twice;
-		sum += twice;
-		twice *= FADE;
-	}
-	for (int c = 0; c < labels->classes; c++)
-		labels->chain[c] =
-			(labels->chain[c] +
-				FIRST_ORDER * (labels->after[c] + left / labels->classes)) /
-			sum;
+	chain_say(&labels->history, labels->classes, labels->chain, labels->after);
 }
 
 static void end(struct part *part)
@@ -121,13 +85,12 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	(void)err;
 	for (int i = 0; i < lesson->samples.n; i++) {
 		const int32_t label = lesson->samples.labels[i].class;
-		const double step =
-			1 /
-			((double)labels->seen + 2 < FREQUENT ? (double)labels->seen + 2 : FREQUENT);
+		const double seen = (double)labels->history.seen + 2;
+		const double step = 1 / (seen < FREQUENT ? seen : FREQUENT);
 
 		for (int c = 0; c < labels->classes; c++)
 			labels->shares[c] += step * ((c == label) - labels->shares[c]);
-		labels->ring[labels->seen++ % HISTORY] = label;
+		chain_add(&labels->history, label);
 	}
 	look_back(labels);
 	return 0;
@@ -143,23 +106,13 @@ static double bytes(const struct part *part)
 static void state(struct part *part, struct state *state)
 {
 	struct labels *labels = mine(part);
-	bool right = true;
 
 	state_enter(state, "labels");
-	state_int64(state, "seen", &labels->seen);
-	state_int32s(state, "ring", labels->ring, HISTORY);
+	chain_state(&labels->history, labels->classes, state);
 	state_class_doubles(state, "shares", labels->shares, (size_t)labels->classes, 1);
 	state_leave(state);
-	if (!state_reading(state) || state_failed(state))
-		return;
-	for (int i = 0; i < HISTORY; i++)
-		right = right && labels->ring[i] >= 0 && labels->ring[i] < labels->classes;
-	if (!right || labels->seen < 0) {
-		state_refuse(state, ERR_FORMAT, "a chain of labels that cannot be");
-		memset(labels->ring, 0, sizeof(labels->ring));
-		labels->seen = 0;
-	}
-	look_back(labels);
+	if (state_reading(state) && !state_failed(state))
+		look_back(labels);
 }
 
 /* Both answers of the moment. */

@@ -46,6 +46,7 @@ struct metrics_row run_row(const struct run *run)
 	row.blind = scores.blind;
 	row.same = scores.same;
 	row.most = scores.most;
+	row.chain = scores.chain;
 	row.recent = scores.recent;
 	row.balanced = scores.uneven.balanced;
 	row.f1 = scores.uneven.f1;

@@ -271,7 +271,7 @@ void run_score(struct run *run, const union target *guesses, const union target 
  */
 struct run_scores {
 	double le, le5, blind, recent;
-	double same, most;        /* of classes: the last label, the most frequent one */
+	double same, most, chain; /* of classes: the last label, the most frequent one, a chain */
 	struct errors_sum errors; /* of numbers */
 	struct uneven_scores uneven;
 };

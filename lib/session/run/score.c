@@ -69,7 +69,7 @@ int64_t run_scored(const struct run *run)
 
 struct run_scores run_scores(const struct run *run)
 {
-	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
+	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
 	struct errors_sum recent;
 
 	if (!run->learner || !run_scored(run))
@@ -87,6 +87,7 @@ struct run_scores run_scores(const struct run *run)
 	scores.blind = prequential_blind(run->prequential);
 	scores.same = prequential_same(run->prequential);
 	scores.most = prequential_most(run->prequential);
+	scores.chain = prequential_chain(run->prequential);
 	scores.recent = recent_accuracy(&run->recent);
 	scores.uneven = uneven_scores(
 		run->uneven, run->confusion, options_float(run->config.options, "eval.alerts"));
