@@ -1,4 +1,4 @@
-"""The race of bench/against-river over labels that are numbers: mean absolute error, row by row.
+"""The race of bench/against-streams over labels that are numbers: mean absolute error, row by row.
 
 What diverges is printed as it is. Microseconds are of processor time, retain's with its start and its files. The first row counts for nobody: nothing could be known before it.
 """
