@@ -550,6 +550,17 @@ struct retain_pass {
 	int64_t reserved[4];
 };
 
+/* Losses of a batch, by the program: loss.kind = program. */
+struct retain_losses {
+	size_t count;
+	const float *logits;   /* (count, classes) */
+	const int32_t *labels; /* numbers of classes */
+	const float *weights;  /* of the samples in the gradient; NULL if there is none */
+	float *losses;         /* of each sample, to be filled in, unweighted; */
+	float *logit_grads;    /* and by its logits, times its weight. NULL: not wanted */
+	int64_t reserved[4];
+};
+
 /*
  * A net. The functions return 0, or an error: a code of enum retain_code (any other is
  * RETAIN_ERR_STATE), with a message unless the code says it all. The call that led to it
@@ -571,7 +582,9 @@ struct retain_net {
 	int (*backward)(void *context, const struct retain_pass *pass, struct retain_err *err);
 	void (*free)(void *context); /* ends the net; may be NULL */
 	void *context;
-	int64_t reserved[8];
+	/* Needed if loss.kind = program. */
+	int (*loss)(void *context, const struct retain_losses *of, struct retain_err *err);
+	int64_t reserved[7];
 };
 
 /*
@@ -597,7 +610,7 @@ RETAIN_API int retain_config_on_net(struct retain_config *config, const char *na
  * arrays, by the rules of optimizer.kind. The gradient may be overwritten.
  */
 struct retain_step {
-	const char *kind; /* sgd, adam, schedule-free */
+	const char *kind; /* sgd, adam, schedule-free; program: whatever it likes */
 	size_t count;
 	struct retain_span params, grad;
 	struct retain_span buffers[2]; /* momentum; mean, square; z, x */
@@ -640,6 +653,12 @@ struct retain_vectors {
 	int (*square)(void *context, struct retain_span x, size_t count, double *sum,
 		struct retain_err *err);
 	int (*step)(void *context, const struct retain_step *step, struct retain_err *err);
+	/*
+	 * What else belongs to a checkpoint, such as the state of the program's own optimizer:
+	 * bytes that are valid until the next call. Both may be NULL.
+	 */
+	int (*save)(void *context, const void **bytes, size_t *size, struct retain_err *err);
+	int (*load)(void *context, const void *bytes, size_t size, struct retain_err *err);
 	void *context;
 	int64_t reserved[8];
 };

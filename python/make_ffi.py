@@ -18,6 +18,7 @@ extern "Python" int pyretain_net_make(void *context, const struct retain_shape *
 extern "Python" int pyretain_net_first(void *context, uint64_t seed, float *params, float *stats, struct retain_err *err);
 extern "Python" int pyretain_net_forward(void *context, const struct retain_pass *pass, struct retain_err *err);
 extern "Python" int pyretain_net_backward(void *context, const struct retain_pass *pass, struct retain_err *err);
+extern "Python" int pyretain_net_loss(void *context, const struct retain_losses *of, struct retain_err *err);
 extern "Python" void pyretain_net_free(void *context);
 extern "Python" int pyretain_vector_make(void *context, size_t floats, void **vector, struct retain_err *err);
 extern "Python" void pyretain_vector_free(void *context, void *vector);
@@ -32,6 +33,8 @@ extern "Python" int pyretain_vector_combine(void *context, struct retain_span ou
 extern "Python" int pyretain_vector_square(void *context, struct retain_span x, size_t count, double *sum,
     struct retain_err *err);
 extern "Python" int pyretain_vector_step(void *context, const struct retain_step *step, struct retain_err *err);
+extern "Python" int pyretain_vector_save(void *context, const void **bytes, size_t *size, struct retain_err *err);
+extern "Python" int pyretain_vector_load(void *context, const void *bytes, size_t size, struct retain_err *err);
 """
 
 

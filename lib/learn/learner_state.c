@@ -142,6 +142,7 @@ void learner_state_here(void *object, struct state *state)
 	state_double(state, "loss", &learner->last_loss);
 	scoring_state(&learner->window, state);
 	models_state(learner, state);
+	vectors_state(learner->engine, state);
 	schedule_state(learner->schedule, state);
 	pool_state(learner->pool, state);
 	if (learner->validation)

@@ -62,6 +62,9 @@ double net_trained_params(const struct net *net);
 /* The vectors of the program that computes the net, if it keeps them (nn/vectors.h); or NULL. */
 struct vectors *net_vectors(const struct net *net);
 
+/* Whether a program computes the net, and a loss of its own. */
+bool net_has_loss(const struct net *net);
+
 /* The number of inputs of the last layer; 0: a net of a program's own does not tell. */
 int net_features(const struct net *net);
 

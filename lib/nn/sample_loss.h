@@ -9,6 +9,7 @@
 #ifndef RETAIN_NN_SAMPLE_LOSS_H
 #define RETAIN_NN_SAMPLE_LOSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "target/target.h"
@@ -24,6 +25,7 @@ struct sample_loss {
 		const float *logits, const union target *label, float weight, float *grad);
 	enum target_kind target; /* of its labels, */
 	int width;               /* cells of each */
+	bool program;            /* the program that computes the net computes it, too */
 	int classes;
 	float *rows; /* for the runner: two rows of classes for each sample of the batch */
 };

@@ -381,6 +381,72 @@ static void take_step(struct vectors *vectors, struct retain_step *one, float *p
 		note(vectors, "step", f->step(f->context, one, &why), &why);
 }
 
+void vectors_step(struct vectors *vectors, float *params, const float *grad, size_t count,
+	float rate, bool first, const struct average_step *averages)
+{
+	struct retain_step one = {.kind = "program", .count = count, .first = first, .rate = rate};
+
+	take_step(vectors, &one, params, (const float *[]){grad, NULL, NULL}, averages);
+}
+
+static int save(struct vectors *vectors, void **bytes, int64_t *size, struct err *err)
+{
+	const struct retain_vectors *f = &vectors->functions;
+	struct retain_err why = {0};
+	const void *said = NULL;
+	size_t length = 0;
+	int code = f->save(f->context, &said, &length, &why);
+
+	if (code)
+		return told("save", code, &why, err);
+	*bytes = mem_new(length + 1, 1);
+	if (!*bytes)
+		return err_memory(err, "a program's state", length);
+	if (length)
+		memcpy(*bytes, said, length);
+	*size = (int64_t)length;
+	return 0;
+}
+
+static int load(struct vectors *vectors, const void *bytes, int64_t size, struct err *err)
+{
+	const struct retain_vectors *f = &vectors->functions;
+	struct retain_err why = {0};
+	const int code = f->load(f->context, bytes, (size_t)size, &why);
+
+	return code ? told("load", code, &why, err) : 0;
+}
+
+void vectors_state(const struct engine *engine, struct state *state)
+{
+	const bool adds = engine->vectors && engine->vectors->functions.save &&
+			  engine->vectors->functions.load;
+	const bool reading = state_reading(state);
+	struct err err = {0};
+	int64_t size = 0;
+	void *bytes = NULL;
+	int code = 0;
+
+	/* Ranks share no program's vectors, and peeking would send what peers do not expect. */
+	if (engine->ranks || (reading ? !state_next_is(state, "program") : !adds))
+		return;
+	if (!reading)
+		code = save(engine->vectors, &bytes, &size, &err);
+	state_enter(state, "program");
+	state_int64(state, "size", &size);
+	if (reading && !state_failed(state) &&
+		(size < 0 || !(bytes = mem_new((size_t)size + 1, 1))))
+		code = err_memory(&err, "a program's state", (unsigned long long)size);
+	if (bytes)
+		state_bytes(state, "bytes", bytes, (size_t)size);
+	state_leave(state);
+	if (reading && !code && !state_failed(state) && adds)
+		code = load(engine->vectors, bytes, size, &err);
+	if (code)
+		state_refuse(state, code, "%s", err.message);
+	mem_free(bytes);
+}
+
 void vector_sgd(const struct engine *engine, float *params, const float *grad, float *momentum,
 	size_t count, const struct sgd_step *step, const struct average_step *averages)
 {

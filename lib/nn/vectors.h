@@ -34,6 +34,9 @@ void vectors_release(struct vectors *vectors);
 /* Whether an operation on the engine's vectors has failed, so that they cannot be trusted. */
 int vectors_failed(const struct engine *engine, struct err *err);
 
+/* What the program adds to a checkpoint, if anything; skipped where no program keeps vectors. */
+void vectors_state(const struct engine *engine, struct state *state);
+
 /* The program's name for an address. */
 struct retain_span vectors_span(struct vectors *vectors, const float *at);
 
@@ -76,6 +79,10 @@ void vector_adam(const struct engine *engine, float *params, const float *grad, 
 void vector_schedule_free(const struct engine *engine, float *params, const float *grad, float *z,
 	float *x, size_t count, const struct schedule_free_step *step,
 	const struct average_step *averages);
+
+/* A step of the program's own, which must keep the vectors. */
+void vectors_step(struct vectors *vectors, float *params, const float *grad, size_t count,
+	float rate, bool first, const struct average_step *averages);
 
 /* Of vectors that a program keeps: a x + b y, and the sum of squares. */
 void vectors_combine(struct vectors *vectors, float *out, float a, const float *x, float b,

@@ -20,11 +20,13 @@ const struct optimizer_type *const optimizer_types[] = {
 	&optimizer_sgd,
 	&optimizer_adam,
 	&optimizer_schedule_free,
+	&optimizer_program,
 	NULL,
 };
 
 const struct option_row optimizer_options[] = {
-	{"optimizer", "kind", OPTION_CHOICE, "sgd", "sgd | adam | schedule-free", "the optimizer"},
+	{"optimizer", "kind", OPTION_CHOICE, "sgd", "sgd | adam | schedule-free | program",
+		"the optimizer; program: of a net of a program's own"},
 	{"optimizer", "momentum", OPTION_FLOAT, "0.9", "[0, 1)", "sgd: momentum"},
 	{"optimizer", "decay", OPTION_FLOAT, "0.0001", "[0, inf) | pool",
 		"weight decay, as L2 in the gradient; pool shrinks it as samples accumulate "
@@ -70,7 +72,8 @@ struct optimizer_traits optimizer_traits(const char *kind)
 	const struct optimizer_type *type = find_type(kind, NULL);
 
 	assert(type);
-	return (struct optimizer_traits){.averages = type->inference != NULL};
+	return (struct optimizer_traits){
+		.program = type->program, .averages = type->inference != NULL};
 }
 
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err)
@@ -119,6 +122,10 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	*optimizer = NULL;
 	if (!type)
 		return ERR_INPUT;
+	if (type->program && !engine->vectors)
+		return err_set(err, ERR_INPUT,
+			"optimizer.kind = program: only a program that brings its net and keeps "
+			"its vectors has one (optimizer= in Python)");
 	struct optimizer *made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, "an optimizer", sizeof(*made));
@@ -158,7 +165,7 @@ int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segme
 
 	for (int i = 0; i < count; i++)
 		own |= segments[i].frozen || segments[i].factor > 0;
-	if (!own)
+	if (!own || optimizer->type->program)
 		return 0;
 	copy = mem_new((size_t)count, sizeof(*copy));
 	if (!copy)

@@ -94,6 +94,7 @@ void optimizer_state(struct optimizer *optimizer, struct state *state);
 
 /* Properties of a kind that others depend on. The kind must exist. */
 struct optimizer_traits {
+	bool program; /* only a program that keeps the vectors has it */
 	bool averages; /* it does its own averaging, and predicts with the average: optimizer_inference */
 };
 struct optimizer_traits optimizer_traits(const char *kind);

@@ -40,9 +40,11 @@ struct optimizer_type {
 	struct optimizer_config defaults;
 	const char *buffers[OPTIMIZER_BUFFERS]; /* their names; NULL after the last */
 	const char *inference;                  /* the buffer to predict with; NULL: none */
+	bool program; /* a program makes the steps, for all parameters at once */
 	void (*step)(const struct optimizer_slice *slice);
 };
 
-extern const struct optimizer_type optimizer_sgd, optimizer_adam, optimizer_schedule_free;
+extern const struct optimizer_type optimizer_sgd, optimizer_adam, optimizer_schedule_free,
+	optimizer_program;
 
 #endif

@@ -46,6 +46,7 @@ class Net(Protocol):
     def first(self, seed: int, params: Any, stats: Any) -> None: ...
     def forward(self, one: Any) -> None: ...
     def backward(self, one: Any) -> None: ...
+    def loss(self, of: Any) -> None: ...
 
 
 class Vectors(Protocol):
@@ -58,6 +59,8 @@ class Vectors(Protocol):
     def combine(self, out: Any, a: float, x: Any, b: float, y: Any, count: int) -> None: ...
     def square(self, x: Any, count: int) -> float: ...
     def step(self, one: Any) -> None: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
 
 
 def places(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], int]:
@@ -106,14 +109,19 @@ class Held:
         it.macs, it.features = self.net.macs, self.net.features
         it.first, it.forward = lib.pyretain_net_first, lib.pyretain_net_forward
         it.backward, it.free = lib.pyretain_net_backward, lib.pyretain_net_free
+        if self.nets.loss:
+            it.loss = lib.pyretain_net_loss
         it.context = self.handle
 
 
 class Nets:
     """Makes a learner's nets, and keeps them as long as the library has them."""
 
-    def __init__(self, name: str, make: Callable[[Shape], Net], vectors: Optional[Vectors] = None) -> None:
-        self.name, self.make, self.vectors = name, make, vectors
+    def __init__(
+        self, name: str, make: Callable[[Shape], Net], vectors: Optional[Vectors] = None, loss: bool = False
+    ) -> None:
+        self.name, self.make, self.vectors, self.loss = name, make, vectors, loss
+        self.kept: Any = None  # what was saved last
         self.handle = ffi.new_handle(self)
         self._held: set[Any] = set()  # nets and vectors
         self._lock = threading.Lock()
@@ -127,6 +135,7 @@ class Nets:
         it.read, it.write = lib.pyretain_vector_read, lib.pyretain_vector_write
         it.combine, it.square = lib.pyretain_vector_combine, lib.pyretain_vector_square
         it.step, it.context = lib.pyretain_vector_step, self.handle
+        it.save, it.load = lib.pyretain_vector_save, lib.pyretain_vector_load
         return it
 
     def hold(self, held: Any) -> None:
@@ -193,6 +202,15 @@ def pyretain_net_backward(context: Any, one: Any, err: Any) -> int:
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_loss(context: Any, of: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.loss(of)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
 def pyretain_net_free(context: Any) -> None:
     held: Held = ffi.from_handle(context)
     held.nets.drop(held)
@@ -238,7 +256,9 @@ def pyretain_vector_make(context: Any, floats: int, vector: Any, err: Any) -> in
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def pyretain_vector_free(context: Any, vector: Any) -> None:
-    ffi.from_handle(context).drop(ffi.from_handle(vector))
+    freed = ffi.from_handle(vector)
+    freed.on_free()
+    ffi.from_handle(context).drop(freed)
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
@@ -272,3 +292,21 @@ def pyretain_vector_square(context: Any, x: Any, count: int, total: Any, err: An
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def pyretain_vector_step(context: Any, one: Any, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.step(one))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_save(context: Any, state: Any, size: Any, err: Any) -> int:
+    try:
+        nets: Nets = ffi.from_handle(context)
+        assert nets.vectors is not None
+        saved = nets.vectors.save()
+        nets.kept = ffi.from_buffer(saved)
+        state[0], size[0] = nets.kept, len(saved)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_vector_load(context: Any, state: Any, size: int, err: Any) -> int:
+    return _on_vectors(context, err, lambda vectors: vectors.load(bytes(ffi.buffer(state, size))))

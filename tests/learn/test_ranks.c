@@ -274,6 +274,8 @@ static void losses(void **state)
 	for (size_t i = 0; loss_types[i]; i++) {
 		char kind[64], target[64];
 
+		if (loss_type_program(loss_types[i]))
+			continue;
 		snprintf(kind, sizeof(kind), "loss.kind=%s", loss_type_name(loss_types[i]));
 		snprintf(target, sizeof(target), "model.target=%s",
 			target_types[loss_type_target(loss_types[i])]->name);

@@ -106,7 +106,8 @@ static void populations_go_on(void **state)
 	for (size_t i = 0; optimizer_types[i]; i++) {
 		char setting[64];
 
-		if (!strcmp(optimizer_type_name(optimizer_types[i]), "schedule-free"))
+		if (!strcmp(optimizer_type_name(optimizer_types[i]), "schedule-free") ||
+			optimizer_traits(optimizer_type_name(optimizer_types[i])).program)
 			continue;
 		snprintf(setting, sizeof(setting), "optimizer.kind=%s",
 			optimizer_type_name(optimizer_types[i]));
@@ -122,6 +123,8 @@ static void losses_go_on(void **state)
 	for (size_t i = 0; loss_types[i]; i++) {
 		char setting[64], target[64];
 
+		if (loss_type_program(loss_types[i]))
+			continue;
 		snprintf(setting, sizeof(setting), "loss.kind=%s", loss_type_name(loss_types[i]));
 		snprintf(target, sizeof(target), "model.target=%s",
 			target_types[loss_type_target(loss_types[i])]->name);
@@ -147,6 +150,8 @@ static void optimizers_go_on(void **state)
 	for (size_t i = 0; optimizer_types[i]; i++) {
 		char setting[64];
 
+		if (optimizer_traits(optimizer_type_name(optimizer_types[i])).program)
+			continue;
 		snprintf(setting, sizeof(setting), "optimizer.kind=%s",
 			optimizer_type_name(optimizer_types[i]));
 		go_on_often(SETTINGS(setting, "average.kind=none", "schedule.kind=rwp"));

@@ -356,7 +356,7 @@ static void every_kind_is_tested(void **state)
 		bool found = false;
 		for (size_t c = 0; c < COUNT(configs); c++)
 			found = found || !strcmp(configs[c].kind, name);
-		if (!found)
+		if (!found && !optimizer_traits(name).program) /* api/net has it */
 			fail_msg("no config for %s", name);
 		assert_true(strlen(optimizer_type_help(optimizer_types[i])) > 0);
 		assert_true(optimizer_traits(name).averages == !strcmp(name, "schedule-free"));

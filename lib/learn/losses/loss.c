@@ -10,12 +10,12 @@
 
 const struct loss_type *const loss_types[] = {&loss_cross_entropy, &loss_smooth, &loss_ace,
 	&loss_der, &loss_distill, &loss_ewc, &loss_huber, &loss_squared, &loss_absolute,
-	&loss_quantile, NULL};
+	&loss_quantile, &loss_program, NULL};
 
 const struct option_row loss_options[] = {
 	{"loss", "kind", OPTION_CHOICE, "cross-entropy",
 		"cross-entropy | smooth | ace | der | distill | ewc | huber | squared | "
-		"absolute | quantile",
+		"absolute | quantile | program",
 		"the loss (see retain list); for numbers huber unless set"},
 	{"loss", "quantile", OPTION_FLOAT, "0.5", "(0, 1)",
 		"quantile: share of values that are to lie below the answer"},
@@ -158,7 +158,7 @@ const struct sample_loss *loss_to_score(struct loss *loss, const struct loss_vie
 int loss_batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
 	struct runner_batch *batch, struct err *err)
 {
-	if (!loss->type->value)
+	if (!loss->type->value && !loss->type->program)
 		return 0;
 	loss->sample.classes = net_spec(view->net)->classes;
 	batch->loss = &loss->sample;
@@ -199,6 +199,11 @@ const char *loss_type_name(const struct loss_type *type)
 const char *loss_type_help(const struct loss_type *type)
 {
 	return type->help;
+}
+
+bool loss_type_program(const struct loss_type *type)
+{
+	return type->program;
 }
 
 enum target_kind loss_type_target(const struct loss_type *type)

@@ -108,6 +108,8 @@ extern const struct loss_type *const loss_types[]; /* ends with NULL */
 const char *loss_type_name(const struct loss_type *type);
 const char *loss_type_help(const struct loss_type *type);
 enum target_kind loss_type_target(const struct loss_type *type);
+bool loss_type_program(
+	const struct loss_type *type); /* only a program that computes the net has it */
 
 /* loss.* keys. Ends with a row without a section. */
 extern const struct option_row loss_options[];

@@ -23,8 +23,9 @@ struct loss {
 struct loss_type {
 	const char *name, *help;
 	enum target_kind target;
-	size_t size; /* of the kind's struct, which begins with struct loss */
-	int rows;    /* rows of classes that the kind needs for each sample of a batch */
+	size_t size;  /* of the kind's struct, which begins with struct loss */
+	bool program; /* computed by the program that computes the net, of whole batches */
+	int rows;     /* rows of classes that the kind needs for each sample of a batch */
 
 	int (*check)(const struct learner_config *config, struct err *err);
 	int (*begin)(struct loss *loss, const struct loss_view *view, struct err *err);
@@ -49,7 +50,7 @@ struct loss_type {
 };
 
 extern const struct loss_type loss_cross_entropy, loss_smooth, loss_ace, loss_der, loss_distill,
-	loss_ewc, loss_huber, loss_squared, loss_absolute, loss_quantile;
+	loss_ewc, loss_huber, loss_squared, loss_absolute, loss_quantile, loss_program;
 
 /* One of the kind's rows for sample number `at` of a batch. */
 static inline float *loss_row(const struct loss *loss, int at, int row)

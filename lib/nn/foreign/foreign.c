@@ -226,6 +226,11 @@ double foreign_macs(const struct foreign *foreign)
 	return floats;
 }
 
+bool foreign_has_loss(const struct foreign *foreign)
+{
+	return foreign->net.loss != NULL;
+}
+
 int foreign_features(const struct foreign *foreign)
 {
 	return (int)foreign->net.features;

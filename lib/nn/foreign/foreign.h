@@ -32,6 +32,7 @@ void foreign_free(struct foreign *foreign);
 int foreign_init(
 	const struct net *net, uint64_t seed, float *params, float *stats, struct err *err);
 double foreign_macs(const struct foreign *foreign);
+bool foreign_has_loss(const struct foreign *foreign);
 int foreign_features(const struct foreign *foreign);
 
 /* A number that no earlier binding of the net's plans had. */

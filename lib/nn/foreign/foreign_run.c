@@ -9,6 +9,7 @@
 
 #include "nn/foreign/foreign_impl.h"
 #include "nn/own/plan/plan_impl.h"
+#include "nn/sample_loss.h"
 #include "nn/vectors.h"
 
 static bool trains(const struct plan *plan)
@@ -58,6 +59,21 @@ static float *stats_of(const struct plan *plan)
 	return plan->changed_stats;
 }
 
+/* A loss of the program's own. */
+static int own_losses(const struct plan *plan, struct retain_err *why)
+{
+	const struct retain_net *said = &plan->net->foreign->net;
+	const struct plan_run *run = &plan->run;
+	const struct retain_losses of = {.count = (size_t)plan->n,
+		.logits = run->logits ? run->logits : plan->logits,
+		.labels = target_classes(run->labels),
+		.weights = run->grad ? run->weights : NULL,
+		.losses = run->losses,
+		.logit_grads = run->grad ? plan->logit_grads : NULL};
+
+	return said->loss(said->context, &of, why);
+}
+
 int foreign_run(struct plan *plan, struct err *err)
 {
 	const struct retain_net *said = &plan->net->foreign->net;
@@ -88,8 +104,12 @@ int foreign_run(struct plan *plan, struct err *err)
 	code = said->forward(said->context, &pass, &why);
 	if (code)
 		return foreign_failed(plan->net, "forward", code, &why, err);
-	if (run->losses)
+	if (run->losses && run->loss && run->loss->program)
+		code = own_losses(plan, &why);
+	else if (run->losses)
 		plan_losses(plan, 0, plan->n);
+	if (code)
+		return foreign_failed(plan->net, "loss", code, &why, err);
 	if (run->grad) {
 		code = said->backward(said->context, &pass, &why);
 		if (code)

@@ -160,6 +160,11 @@ struct vectors *net_vectors(const struct net *net)
 	return net->spec.maker ? net->spec.maker->vectors : NULL;
 }
 
+bool net_has_loss(const struct net *net)
+{
+	return net->foreign && foreign_has_loss(net->foreign);
+}
+
 static double macs_from(const struct net *net, int first)
 {
 	double macs = net->foreign ? foreign_macs(net->foreign) : 0;

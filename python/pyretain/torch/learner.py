@@ -12,7 +12,9 @@ import torch
 from pyretain import learner as plain
 from pyretain._core import Floats, InputError, ProgressFunction
 from pyretain.learner import Question, Step
-from pyretain.torch.net import Maker, Transform
+from pyretain.torch import ranks
+from pyretain.torch.net import Brought, Loss, Maker, Transform
+from pyretain.torch.optimizer import Given, known
 from pyretain.torch.weights import state_dict
 
 if TYPE_CHECKING:
@@ -26,35 +28,21 @@ def host(values: Any) -> Any:
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
-def _only(group: dict[str, Any], kind: str, plain_values: dict[str, Any]) -> None:
-    for key, value in plain_values.items():
-        if group.get(key, value) != value:
-            raise InputError(f"optimizer: {kind} with {key} = {group[key]!r}: only {value!r} is known")
+# PyTorch's losses of numbers that the library has.
+NUMBERS = {torch.nn.MSELoss: "squared", torch.nn.HuberLoss: "huber", torch.nn.SmoothL1Loss: "huber", torch.nn.L1Loss: "absolute"}
 
 
-def optimizer_settings(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """An optimizer of PyTorch's in the library's words. The library makes the steps itself."""
-    groups = optimizer.param_groups
-    first = {key: value for key, value in groups[0].items() if key != "params"}
-    for group in groups[1:]:
-        if any(group[key] != value for key, value in first.items()):
-            raise InputError("optimizer: groups differ; optimizer_rates says rates by layer")
-    kind = type(optimizer)
-    made = {"schedule_rate": first["lr"], "optimizer_decay": first.get("weight_decay", 0.0)}
-    if kind is torch.optim.SGD:
-        _only(first, "SGD", {"dampening": 0, "nesterov": False, "maximize": False})
-        return {**made, "optimizer_kind": "sgd", "optimizer_momentum": first["momentum"]}
-    if kind is torch.optim.Adam or (kind is torch.optim.AdamW and not first["weight_decay"]):
-        _only(first, kind.__name__, {"amsgrad": False, "maximize": False, "decoupled_weight_decay": kind is torch.optim.AdamW})
-        beta1, beta2 = first["betas"]
-        return {
-            **made,
-            "optimizer_kind": "adam",
-            "optimizer_beta1": beta1,
-            "optimizer_beta2": beta2,
-            "optimizer_epsilon": first["eps"],
-        }
-    raise InputError(f"optimizer: {kind.__name__} is not known: SGD, Adam, and AdamW without weight decay are")
+def loss_settings(loss: Union[str, Loss, None], number: bool) -> tuple[dict[str, Any], Optional[Loss]]:
+    """Settings of a loss, and what Python computes of it."""
+    if loss is None or isinstance(loss, str):
+        return ({} if loss is None else {"loss_kind": loss}), None
+    if not number:
+        return {"loss_kind": "program"}, loss
+    kind = NUMBERS.get(type(loss))
+    if kind is None:
+        known = ", ".join(one.__name__ for one in NUMBERS)
+        raise InputError(f"loss: numbers are learned by a kind of loss.kind, or one of {known}, not by {loss!r}")
+    return {"loss_kind": kind}, None
 
 
 class Learner(plain.Learner):
@@ -66,8 +54,15 @@ class Learner(plain.Learner):
     ``model_classes`` says how many there are; it is called again as classes come.
 
     ``input`` is the shape of a sample. ``amp`` is "bf16" or "fp16", ``transform`` a function of
-    a batch that is applied in training, ``compile`` uses torch.compile, by the backend it names. ``optimizer`` is read,
-    not used: the library makes the same steps. ``name`` is what the folder remembers the net by.
+    a batch that is applied in training, ``compile`` uses torch.compile, by the backend it names. ``name`` is what
+    the folder remembers the net by.
+
+    ``optimizer`` is one of PyTorch's over the module's parameters, or a function that makes one of a list of
+    parameters. The library makes the same steps where it can (SGD, Adam), and lets it step itself where not.
+    ``loss`` is a kind of ``loss.kind``, or a function of logits and labels that gives the loss of each sample.
+
+    Started by torchrun, the first process has the learner, and the others share its batches: they stay in this
+    call until it is closed, and then exit.
 
     Dropout and all else that is random in training is a function of the seed and the iteration,
     so on a CPU a learner that was killed comes to the same bits.
@@ -76,27 +71,35 @@ class Learner(plain.Learner):
     def __init__(
         self,
         net: Union[torch.nn.Module, Maker],
-        optimizer: Optional[torch.optim.Optimizer] = None,
+        optimizer: Optional[Given] = None,
         *,
         input: Sequence[int],
         folder: Union[str, "os.PathLike[str]", None] = None,
         method: Optional[str] = None,
         device: Union[str, torch.device, None] = None,
         amp: Union[str, torch.dtype, None] = None,
-        loss: Optional[str] = None,
+        loss: Union[str, Loss, None] = None,
         transform: Optional[Transform] = None,
         compile: Union[bool, str] = False,
         name: Optional[str] = None,
         progress: Union[bool, ProgressFunction, None] = None,
         **settings: Unpack[Settings],
     ) -> None:
-        said: dict[str, Any] = {} if optimizer is None else optimizer_settings(optimizer)
+        number = settings.get("model_target") == "number"
+        said, own_loss = loss_settings(loss, number)
+        same = {} if optimizer is None else known(optimizer)
+        own = optimizer if same is None else None
         if method is not None:
             said["run_method"] = method
-        if loss is not None:
-            said["loss_kind"] = loss
-        how = {"device": device, "amp": amp, "transform": transform, "compile": compile}
-        said, nets = self._bring(net, input, how, name, {**said, **settings})
+        brought = Brought(net, input, device, amp, transform, compile, own_loss, own, number)
+        if brought.own is not None:
+            same = {"optimizer_kind": "program", "schedule_rate": brought.own.rate}
+            if settings.get("model_frozen") or settings.get("optimizer_rates"):
+                raise InputError("model_frozen and optimizer_rates are for the library's own optimizers; use requires_grad and groups")
+        if ranks.count() > 1 and ranks.rank() and brought.vectors is not None:
+            ranks.Follower(brought.net, brought.vectors).go()
+        said = {**brought.settings(), **said, **(same or {}), **settings}
+        nets = brought.nets(net, name)
         self._net, self.input = net, tuple(input)
         self._begin(None if folder is None else os.fspath(folder), progress, said, nets)
 
@@ -127,3 +130,8 @@ class Learner(plain.Learner):
     def state_dict(self, which: str = "serving") -> dict[str, torch.Tensor]:
         """Weights for ``load_state_dict(..., strict=False)`` of such a module."""
         return state_dict(self, which)
+
+    def close(self) -> None:
+        """As ``pyretain.Learner.close``; processes that share the work end, too."""
+        super().close()
+        ranks.end()

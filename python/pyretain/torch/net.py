@@ -20,11 +20,14 @@ import torch
 
 from pyretain._core import InputError, ffi
 from pyretain.nets import Net, Nets, Shape, Tensor, name_of, places
+from pyretain.torch import ranks
+from pyretain.torch.optimizer import Given, Own
 from pyretain.torch.vectors import Vectors, here, memory, vector_of
 
 Module = torch.nn.Module
 Maker = Callable[[int], Module]
 Transform = Callable[[torch.Tensor], torch.Tensor]
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 POINTERS = 32  # arrays whose views are kept
 HALVES = 40  # how often a loss may be scaled down in float16
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -87,6 +90,27 @@ def by_classes(make: Callable[..., Module]) -> Maker:
     if named:
         return lambda classes: make(num_classes=classes)
     return make
+
+
+def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
+    """PyTorch's losses have a mean as their default; one for each sample is needed."""
+    if isinstance(loss, Module) and hasattr(loss, "reduction"):
+        loss = copy.copy(loss)
+        setattr(loss, "reduction", "none")
+    return loss
+
+
+class Interval(Module):
+    """A module of one output as a net for numbers: its value, and bounds beside it that are learned."""
+
+    def __init__(self, value: Module) -> None:
+        super().__init__()
+        self.value = value
+        self.bounds = torch.nn.Parameter(torch.tensor([-1.6, 1.6]))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        value = self.value(inputs).reshape(len(inputs), 1)
+        return torch.cat([value, value.detach() + self.bounds], 1)
 
 
 class Growing:
@@ -251,13 +275,14 @@ class ModuleNet:
         self._arrays = Arrays(self.params, dict(self._module.named_parameters()))
         self._statistics = Statistics(self.stats, dict(self._module.named_buffers()), self._device)
         self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
+        if brought.vectors is not None:
+            brought.vectors.layout(self._arrays)
         self._call: Callable[[torch.Tensor], Any] = brought.compiled(self._module)
         self._lock = threading.Lock()
         self._version = -1
         self._kept: Optional[torch.Tensor] = None
         self._features: Optional[torch.Tensor] = None
         self._wants = False
-        self._scale = 2.0**16  # of the loss, in float16
         if look.head is not None:
             self._module.get_submodule(look.head).register_forward_pre_hook(self._see)
 
@@ -266,7 +291,7 @@ class ModuleNet:
             self._features = inputs[0]
 
     def first(self, seed: int, params: Any, stats: Any) -> None:
-        values = self._brought.values(seed, self._classes) or self._first
+        values = self._brought.values(seed, self._classes, self._input) or self._first
         for it, arrays in ((params, self._arrays), (stats, self._statistics)):
             if not arrays.floats:
                 continue
@@ -331,6 +356,10 @@ class ModuleNet:
             else:
                 self._descend(output, given.to(output.dtype), flat, cut, False)
 
+    def gradient(self, one: Any) -> torch.Tensor:
+        """The whole gradient of a pass."""
+        return self._arrays.views(one.grad, one.gradient)[0]
+
     def _descend(self, output: torch.Tensor, given: torch.Tensor, flat: torch.Tensor, cut: list[torch.Tensor], again: bool) -> None:
         flat.zero_()
         for i in self._trained:
@@ -344,12 +373,31 @@ class ModuleNet:
 
     def _scaled(self, output: torch.Tensor, given: torch.Tensor, flat: torch.Tensor, cut: list[torch.Tensor]) -> None:
         """Small gradients vanish in float16 and large ones overflow: a scale that just fits."""
+        vectors = self._brought.vectors
+        assert vectors is not None
         for _ in range(HALVES):
-            self._descend(output, (given * self._scale).to(output.dtype), flat, cut, True)
-            flat.div_(self._scale)
+            self._descend(output, (given * vectors.scale).to(output.dtype), flat, cut, True)
+            flat.div_(vectors.scale)
             if flat.is_meta or bool(torch.isfinite(flat).all()):
                 return
-            self._scale /= 2
+            vectors.scale /= 2
+
+    def loss(self, of: Any) -> None:
+        """The user's own loss of each sample, and its gradient by the logits."""
+        logits = memory(of.logits, of.count * self._classes).view(of.count, self._classes).to(self._device)
+        logits.requires_grad_(of.logit_grads != ffi.NULL)
+        labels = torch.frombuffer(ffi.buffer(of.labels, 4 * of.count), dtype=torch.int32).long().to(self._device)
+        assert self._brought.loss is not None
+        with torch.enable_grad():
+            losses = self._brought.loss(logits, labels)
+        if not isinstance(losses, torch.Tensor) or tuple(losses.shape) != (of.count,):
+            shape = tuple(losses.shape) if isinstance(losses, torch.Tensor) else type(losses).__name__
+            raise InputError(f"the function gave {shape} for {of.count} samples: one for each is needed, as reduction=\"none\"")
+        memory(of.losses, of.count).copy_(here(losses))
+        if of.logit_grads != ffi.NULL:
+            weights = memory(of.weights, of.count).to(self._device)
+            (grads,) = torch.autograd.grad((losses * weights).sum(), logits)
+            memory(of.logit_grads, grads.numel()).view(grads.shape).copy_(here(grads))
 
 
 class Brought:
@@ -363,15 +411,23 @@ class Brought:
         amp: Union[str, torch.dtype, None] = None,
         transform: Optional[Transform] = None,
         compile: Union[bool, str] = False,
+        loss: Optional[Loss] = None,
+        own: Optional[Given] = None,
+        number: bool = False,
     ) -> None:
         self.input = None if input is None else tuple(int(size) for size in input)
         if self.input is not None and (not self.input or min(self.input) < 1):
             raise InputError(f"input = {self.input}: the shape of a sample, as (3, 32, 32), is needed")
-        self.device = torch.device(device if device is not None else "cpu")
+        self.device = ranks.device_of(torch.device(device if device is not None else "cpu"))
         if isinstance(amp, str) and amp not in DTYPES:
             raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
         self.amp = DTYPES[amp] if isinstance(amp, str) else amp
-        self.transform, self.compile = transform, compile
+        self.transform, self.compile, self.number = transform, compile, number
+        self.loss = by_samples(loss)
+        self.own = None if own is None else Own(own, net, self.device)
+        # On a CPU the library's own arrays do, unless something else must be kept as well.
+        memory_does = self.device.type == "cpu" and self.own is None and self.amp != torch.float16 and ranks.count() == 1
+        self.vectors = None if memory_does else Vectors(self.device, self.own)
         self.classes: Optional[int] = None  # of a module that is given as such
         self.make: Maker
         if isinstance(net, Module) and self.input is not None:
@@ -387,6 +443,8 @@ class Brought:
         with seeded(0, torch.device("cpu")), torch.no_grad():
             inputs = torch.rand(2, *input)
             output = copy.deepcopy(module).eval()(inputs)
+            if self.number:
+                return lambda classes: copy.deepcopy(module)
             if not isinstance(output, torch.Tensor) or output.dim() != 2:
                 raise InputError("the module must map a batch to logits, (count, classes)")
             head = last_linear(copy.deepcopy(module), inputs)
@@ -412,12 +470,21 @@ class Brought:
         )
         return made
 
-    def values(self, seed: int, classes: int) -> Optional[dict[str, torch.Tensor]]:
+    def _made_for(self, classes: int, input: tuple[int, ...]) -> Module:
+        """A module with this many outputs; for numbers one output will do."""
+        if not self.number:
+            return self.make(classes)
+        module = self.make(1)
+        with torch.no_grad():
+            outputs = copy.deepcopy(module).cpu().eval()(torch.rand(2, *input)).reshape(2, -1).shape[1]
+        return Interval(module) if outputs == 1 else module
+
+    def values(self, seed: int, classes: int, input: tuple[int, ...]) -> Optional[dict[str, torch.Tensor]]:
         """First values by a seed, where a function makes the module; a module has its own."""
         if self._made:
             return None
         with seeded(seed, torch.device("cpu")):
-            module = self.make(classes).cpu()
+            module = self._made_for(classes, input).cpu()
         return {name: one.detach() for name, one in [*module.named_parameters(), *module.named_buffers()]}
 
     def net(self, shape: Shape) -> Net:
@@ -426,14 +493,17 @@ class Brought:
         if shape.floats != math.prod(input):
             raise InputError(f"inputs have {shape.floats} numbers, and input = {input} has {math.prod(input)}")
         with seeded(0, torch.device("cpu")):
-            module = self.make(shape.classes)
+            module = self._made_for(shape.classes, input)
         if not isinstance(module, Module):
             raise InputError(f"the function gave {type(module).__name__} for {shape.classes} classes: a torch.nn.Module is needed")
         return ModuleNet(self, module.cpu(), input, shape.classes)
 
     def nets(self, net: Any, name: Optional[str]) -> Nets:
-        vectors = None if self.device.type == "cpu" else Vectors(self.device)
-        return Nets(name if name is not None else name_of(net), self.net, vectors)
+        name = name if name is not None else name_of(net)
+        if ranks.count() > 1 and self.vectors is not None:
+            shared = ranks.Leader(self.net, self.vectors)
+            return Nets(name, shared.net, shared, self.loss is not None)
+        return Nets(name, self.net, self.vectors, self.loss is not None)
 
     def settings(self) -> dict[str, Any]:
         """What the library must know; the module is given its inputs as they come."""

@@ -6,12 +6,14 @@ steps; it reads or writes them only for checkpoints, weights files and growing c
 
 from __future__ import annotations
 
+import io
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import torch
 
 from pyretain._core import ffi
+from pyretain.torch.optimizer import Own
 
 
 def here(tensor: torch.Tensor) -> torch.Tensor:
@@ -31,6 +33,8 @@ class Vector:
         self.flat = torch.zeros(floats, device=device)
         self.cuts: weakref.WeakKeyDictionary[Any, dict[int, list[torch.Tensor]]] = weakref.WeakKeyDictionary()
         self.handle = ffi.new_handle(self)
+        self.number = 0  # by which processes know it
+        self.on_free: Callable[[], None] = lambda: None
 
 
 def vector_of(span: Any) -> Vector:
@@ -79,8 +83,34 @@ STEPS: dict[str, Callable[[Any, torch.Tensor, torch.Tensor, list[torch.Tensor]],
 class Vectors:
     """All vectors of a learner, on one device."""
 
-    def __init__(self, device: torch.device) -> None:
-        self.device = device
+    def __init__(self, device: torch.device, own: Optional[Own] = None) -> None:
+        self.device, self.own = device, own
+        self.scale = 2.0**16  # of the loss, in float16
+        self._layouts: dict[int, Any] = {}  # nets' arrays, by their length
+
+    def layout(self, arrays: Any) -> None:
+        """How vectors of this length are cut."""
+        self._layouts[arrays.floats] = arrays
+        if self.own is not None:
+            self.own.layout(arrays.rows)
+
+    def _own_step(self, own: Own, one: Any) -> None:
+        arrays = self._layouts[one.count]
+        names = [row.name for row in arrays.rows]
+        params, grads = (arrays.views(ffi.NULL, span)[1] for span in (one.params, one.grad))
+        own.step(dict(zip(names, params)), dict(zip(names, grads)), one.rate, bool(one.first))
+
+    def save(self) -> bytes:
+        """What else a checkpoint needs to go on."""
+        file = io.BytesIO()
+        torch.save({"scale": self.scale, "optimizer": None if self.own is None else self.own.state()}, file)
+        return file.getvalue()
+
+    def load(self, state: bytes) -> None:
+        saved = torch.load(io.BytesIO(state), map_location=self.device, weights_only=True)
+        self.scale = saved["scale"]
+        if self.own is not None:
+            self.own.load(saved["optimizer"])
 
     def make(self, floats: int) -> Vector:
         return Vector(floats, self.device)
@@ -119,7 +149,11 @@ class Vectors:
         p, g = _part(one.params, count), _part(one.grad, count)
         if one.decay:
             g.add_(p, alpha=one.decay)
-        buffers = [_part(span, count) for span in one.buffers if span.vector != ffi.NULL]
-        STEPS[ffi.string(one.kind).decode()](one, p, g, buffers)
+        kind = ffi.string(one.kind).decode()
+        if self.own is not None and kind == "program":
+            with torch.enable_grad():
+                self._own_step(self.own, one)
+        else:
+            STEPS[kind](one, p, g, [_part(span, count) for span in one.buffers if span.vector != ffi.NULL])
         for i in range(one.average_count):
             _part(one.averages[i], count).mul_(one.keep[i]).add_(p, alpha=1 - one.keep[i])

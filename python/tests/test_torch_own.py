@@ -1,0 +1,189 @@
+"""A user's own loss, optimizer and targets around a module, and several processes as one learner."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from pyretain import InputError
+
+torch = pytest.importorskip("torch", reason="there is no PyTorch")
+pytest.importorskip("safetensors", reason="there is no safetensors")
+
+import pyretain.torch as rt  # noqa: E402
+from test_torch_net import HERE, SMALL, mlp, nn  # noqa: E402
+
+F = torch.nn.functional
+
+
+def same(a, b, atol=1e-5):
+    for name, tensor in a.state_dict().items():
+        assert torch.allclose(tensor, b.state_dict()[name], atol=atol), name
+
+
+def test_a_loss_of_ones_own(stream):
+    """The library's losses by functions: of each sample, or a module with a mean as its default."""
+
+    def mine(logits, labels):
+        return F.cross_entropy(logits, labels, reduction="none")
+
+    batches = list(stream(10))
+    for kind, settings, loss in [
+        ("cross-entropy", {}, mine),
+        ("smooth", {"loss_smoothing": 0.2}, nn.CrossEntropyLoss(label_smoothing=0.2)),
+    ]:
+        kept = {**SMALL, "model_classes": 3}
+        learners = [
+            rt.Learner(mlp, input=(4,), loss=kind, **kept, **settings),
+            rt.Learner(mlp, input=(4,), loss=loss, **kept),
+        ]
+        for inputs, labels in batches:
+            for learner in learners:
+                learner.learn(inputs, labels)
+            assert learners[0].metrics().loss == pytest.approx(learners[1].metrics().loss, abs=1e-5)
+        same(*learners)
+
+
+def test_a_loss_that_does_not_fit(stream):
+    learner = rt.Learner(mlp, input=(4,), loss=lambda logits, labels: logits.mean(), **SMALL)
+    inputs, labels = next(stream(1))
+    with pytest.raises(InputError, match="loss: the function gave .* one for each is needed"):
+        learner.learn(inputs, labels)
+    assert learner.metrics().samples == len(labels)
+    with pytest.raises(InputError, match="loss.kind = program: .* brings none"):
+        rt.Learner(mlp, input=(4,), loss="program", **SMALL)
+
+
+@pytest.mark.parametrize("kind", ["sgd", "adam"])
+def test_an_optimizer_of_ones_own(stream, kind):
+    """One that the library knows, made to step itself: a function hides what it is."""
+    rate = {"sgd": 0.05, "adam": 0.01}[kind]
+    make = {
+        "sgd": lambda params: torch.optim.SGD(params, rate, momentum=0.9, weight_decay=1e-3),
+        "adam": lambda params: torch.optim.Adam(params, rate, weight_decay=1e-3),
+    }[kind]
+    kept = {**SMALL, "schedule_rate": rate, "optimizer_decay": 1e-3}
+    own = rt.Learner(mlp, input=(4,), **kept, optimizer_kind=kind)
+    given = rt.Learner(mlp, make, input=(4,), **SMALL)
+    for inputs, labels in stream(12):  # its classes come one by one
+        own.learn(inputs, labels)
+        given.learn(inputs, labels)
+    assert given.metrics().learning_rate == pytest.approx(own.metrics().learning_rate)
+    same(own, given, 1e-4)
+
+
+def test_groups_keep_their_ratio(stream):
+    net = mlp(3)
+    first, last = list(net[0].parameters()), list(net[2].parameters())
+    optimizer = torch.optim.SGD([{"params": first, "lr": 0.0}, {"params": last, "lr": 0.1}], lr=0.1)
+    with pytest.raises(InputError, match="function"):
+        rt.Learner(mlp, torch.optim.RMSprop(net.parameters()), input=(4,), **SMALL)
+    with pytest.raises(InputError, match="model_frozen"):
+        rt.Learner(net, optimizer, input=(4,), model_frozen="0", **SMALL)
+    optimizer = torch.optim.SGD([{"params": last, "lr": 0.1}, {"params": first, "lr": 0.0}], lr=0.1)
+    learner = rt.Learner(net, optimizer, input=(4,), **SMALL)
+    for inputs, labels in stream(5):
+        learner.learn(inputs, labels)
+    state = learner.state_dict("plain")
+    assert torch.equal(state["0.weight"], net[0].weight) and not torch.equal(state["2.weight"], net[2].weight)
+
+
+CHILD = """
+    import sys, os, signal
+    sys.path.insert(0, {here!r})
+    import numpy as np, torch
+    import pyretain.torch as rt
+    from test_torch_net import SMALL, Noisy
+    torch.set_num_threads(1)
+    world = np.random.default_rng(1)
+    means = np.random.default_rng(9).normal(size=(3, 4)) * 2
+    steps, kill = 14, int(sys.argv[2])
+    batches = [(lambda l: (l, (means[l] + world.normal(size=(8, 4))).astype(np.float32)))(world.integers(0, 3, 8)) for _ in range(steps)]
+    with rt.Learner(Noisy, lambda p: torch.optim.AdamW(p, 0.01, weight_decay=0.1), input=(4,), folder=sys.argv[1],
+            loss=torch.nn.CrossEntropyLoss(label_smoothing=0.1), run_checkpoint_every="3 steps", **SMALL) as learner:
+        begin = learner.metrics().steps
+        for i in range(begin, steps):
+            labels, inputs = batches[i]
+            step = learner.observe(inputs)
+            learner.reveal(step, labels)
+            if kill and i - begin == kill:
+                os.kill(os.getpid(), signal.SIGKILL)
+            learner.train()
+        torch.save(learner.state_dict("plain"), sys.argv[1] + ".pt")
+"""
+
+
+def test_killed_with_an_optimizer_of_ones_own(tmp_path):
+    """State of the optimizer, averages and batch norm are in one checkpoint: the same bits."""
+    script = tmp_path / "child.py"
+    script.write_text(textwrap.dedent(CHILD.format(here=HERE)))
+    for name, kills in (("straight", [0]), ("killed", [4, 2, 5, 0])):
+        for kill in kills:
+            done = subprocess.run([sys.executable, script, tmp_path / name, str(kill)], capture_output=True, text=True)
+            assert done.returncode == (-signal.SIGKILL if kill else 0), done.stderr
+    a, b = (torch.load(tmp_path / f"{name}.pt") for name in ("straight", "killed"))
+    for name in a:
+        assert torch.equal(a[name], b[name]), name
+
+
+@pytest.mark.parametrize("loss, outputs", [(nn.MSELoss(), 1), ("huber", 3)])
+def test_numbers(loss, outputs):
+    """A module of one output learns numbers; its interval is learned beside it."""
+    world = np.random.default_rng(3)
+    learner = rt.Learner(
+        lambda n: nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, outputs)),
+        input=(4,),
+        loss=loss,
+        model_target="number",
+        schedule_rate=0.05,
+        **{**SMALL, "run_iterations": 10},
+    )
+    for _ in range(60):
+        inputs = world.normal(size=(8, 4)).astype(np.float32)
+        learner.learn(inputs, 100 + 10 * inputs[:, 0] + world.normal(size=8))
+    inputs = world.normal(size=(200, 4)).astype(np.float32)
+    told = np.asarray(learner.predict(inputs), dtype=float)
+    assert np.abs(told - (100 + 10 * inputs[:, 0])).mean() < 4
+    with pytest.raises(InputError, match="loss: numbers"):
+        rt.Learner(mlp, input=(4,), loss=lambda a, b: a, model_target="number")
+
+
+SHARED = """
+    import sys
+    sys.path.insert(0, {here!r})
+    import numpy as np, torch
+    import pyretain.torch as rt
+    from test_torch_net import SMALL, mlp
+    torch.set_num_threads(1)
+    own = (lambda p: torch.optim.AdamW(p, 0.01)) if "own" in sys.argv else None
+    learner = rt.Learner(mlp, own, input=(4,), **{{**SMALL, "run_method": "ama+malr+fast"}})
+    world = np.random.default_rng(1)
+    means = np.random.default_rng(9).normal(size=(3, 4)) * 2
+    for i in range(12):
+        labels = world.integers(0, 1 + min(i // 2, 2), 8)
+        learner.learn((means[labels] + world.normal(size=(8, 4))).astype(np.float32), labels)
+    state = {{**learner.state_dict(), "loss": torch.tensor(learner.metrics().loss)}}
+    torch.save(state, sys.argv[1])
+    learner.close()
+"""
+
+
+@pytest.mark.parametrize("own", ["", "own"])
+def test_torchrun_shares_the_work(tmp_path, own):
+    """Two processes come to what one comes to, but for rounding; both end."""
+    script = tmp_path / "shared.py"
+    script.write_text(textwrap.dedent(SHARED.format(here=HERE)))
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
+    for count in "12":
+        command = [*run, count] if count == "2" else [sys.executable]
+        done = subprocess.run(
+            [*command, script, tmp_path / count, own], capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"}
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    one, two = (torch.load(tmp_path / count) for count in "12")
+    for name in one:
+        assert torch.allclose(one[name], two[name], atol=1e-4), name
