@@ -273,6 +273,7 @@ def what_users_type():
             ("indented.txt", b'\xef\xbb\xbf [\n {"a": 1}\n]\n', "indented.txt: is a JSON array, and its first value"),
             ("numbers.txt", b"[1,2,3]\n", "numbers.txt: is a JSON array, and its first value is not a row"),
             ("lines.json", b'{"a":1}\n{"a":2}\n', "lines.json: is JSON, but neither a table"),
+            ("live.json", b'{"id":1,"input":[1]}\n', "retain run - < live.json"),
             ("array.ini", b"[1,2,3]\n", "array.ini:1: [1,2,3]: no such section"),
             ("zeros.bin", bytes(100), "zeros.bin: neither a config, which starts with a [section]"),
             ("prose.txt", b"Dear all,\n", "prose.txt: neither a config"),

@@ -89,8 +89,11 @@ static void read_again(const struct live_line_shape *shape, const struct schema_
 	schema_write(shape->schema, schema_floats(shape->schema), &json, NULL);
 	fuzz_check(again && !words.failed);
 	fuzz_check(!schema_parse(&later.schema, sizes, words.data, words.size, "later", &err));
-	fuzz_check(!live_line_table(bytes, size, "line 1", &later, &line, again, &err));
-	fuzz_check(!memcmp(input, again, shape->floats * sizeof(*again)));
+	/* The first row below a heading brings its columns: a row of their names is one from then on. */
+	if (live_line_table(bytes, size, "line 1", &later, &line, again, &err))
+		fuzz_check(strstr(err.message, "heading"));
+	else if (line.has_input)
+		fuzz_check(!memcmp(input, again, shape->floats * sizeof(*again)));
 	schema_free(later.schema);
 	free(again);
 }
