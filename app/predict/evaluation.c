@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "predict/predict_impl.h"
+#include "target/target.h"
 
 static int begin(struct evaluation *e, const struct predict_model *model, struct err *err)
 {
@@ -48,10 +49,30 @@ static int rank_of(const float *probabilities, int classes, int32_t class)
 	return rank;
 }
 
+static void add_number(struct evaluation *e, const struct predict_told *told)
+{
+	const union target label = {.class = told->class};
+	const float *answer = told->probabilities;
+	const struct evaluated_number sample = {.time = told->time ? told->time : told->row,
+		.label = label.number,
+		.value = answer[NUMBER_VALUE],
+		.low = answer[NUMBER_LOW],
+		.high = answer[NUMBER_HIGH]};
+
+	if (isnan(label.number) || e->err.code)
+		return;
+	e->numbers.timed |= told->time != 0;
+	evaluation_numbers_add(&e->numbers, &sample, &e->err);
+}
+
 void evaluation_add(void *evaluation, const struct predict_told *told)
 {
 	struct evaluation *e = evaluation;
 
+	if (told->model->shape.numbers) {
+		add_number(e, told);
+		return;
+	}
 	if (told->class < 0 || e->err.code)
 		return;
 	if ((!e->confusion && begin(e, told->model, &e->err)) || make_room(e, &e->err))
@@ -73,6 +94,7 @@ void evaluation_add(void *evaluation, const struct predict_told *told)
 void evaluation_release(struct evaluation *e)
 {
 	mem_free(e->samples);
+	evaluation_numbers_release(&e->numbers);
 	name_list_release(&e->names);
 	confusion_free(e->confusion);
 	uneven_free(e->uneven);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "eval/confusion.h"
 #include "eval/uneven.h"
+#include "predict/evaluation_numbers.h"
 #include "predict/predict.h"
 
 enum { EVALUATION_BINS = 15 }; /* of confidence */
@@ -36,7 +37,8 @@ struct evaluation {
 	struct uneven *uneven; /* of all samples */
 	double alerts;         /* share of alerts; 0: as in eval/uneven.h */
 	bool timed;
-	struct err err; /* of the first failure; code 0: none */
+	struct evaluation_numbers numbers; /* in place of all this, where labels are numbers */
+	struct err err;                    /* of the first failure; code 0: none */
 };
 
 void evaluation_add(void *evaluation, const struct predict_told *told);

@@ -122,6 +122,10 @@ void evaluation_text(struct evaluation *e, int ranges, int worst, struct text *o
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
 	const struct uneven_scores uneven = uneven_of(e);
 
+	if (e->numbers.count) {
+		evaluation_numbers_text(&e->numbers, ranges, out);
+		return;
+	}
 	text_addf(out, "%" PRId64 " sample%s with labels: %.2f %% right, ", all.count,
 		all.count == 1 ? "" : "s", 100 * all.accuracy);
 	if (e->classes > 5)
@@ -176,6 +180,10 @@ void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 	struct evaluation_bin bins[EVALUATION_BINS];
 	struct jwriter json = {.out = out};
 
+	if (e->numbers.count) {
+		evaluation_numbers_json(&e->numbers, ranges, out);
+		return;
+	}
 	evaluation_bins(e, bins);
 	jwriter_table(&json, NULL);
 	write_sum(&json, &all);
@@ -212,8 +220,12 @@ void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 int evaluation_confusion(const struct evaluation *e, struct text *out, struct err *err)
 {
 	const size_t classes = (size_t)e->classes;
-	int64_t *counts = mem_new(classes * classes + 1, sizeof(*counts));
+	int64_t *counts;
 
+	if (e->numbers.count)
+		return err_set(
+			err, ERR_INPUT, "--confusion: is for classes, and labels are numbers");
+	counts = mem_new(classes * classes + 1, sizeof(*counts));
 	if (!counts)
 		return err_memory(err, "a confusion matrix", classes * classes * sizeof(*counts));
 	for (int64_t i = 0; i < e->count; i++)

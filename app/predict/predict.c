@@ -19,6 +19,7 @@
 #include "config/app_config.h"
 #include "records/records.h"
 #include "records/table_plan.h"
+#include "target/target.h"
 
 struct work {
 	const struct predict_config *config;
@@ -190,7 +191,10 @@ static int write_answers(struct work *w, int count, struct predict_result *resul
 
 		if (bad) {
 			note_fault(w, answer.fault, result);
-		} else if (!w->model.shape.numbers) {
+		} else if (w->model.shape.numbers) {
+			tell(w, &answer);
+			result->strange += w->classes[i] == -2;
+		} else {
 			find_top(w, answer.probabilities);
 			tell(w, &answer);
 			result->labelled += w->classes[i] >= 0;
@@ -285,6 +289,7 @@ static int open_rows(struct work *w, int workers, struct err *err)
 	const bool lines = predict_is_lines(config->data);
 	const struct setting settings[] = {{"schema.from", w->model.schema ? config->model : NULL},
 		{"stream.source", lines ? NULL : config->data},
+		{"model.target", w->model.shape.numbers ? target_number.name : NULL},
 		{"stream.on_bad", config->strict ? NULL : "skip"}, {0}};
 	int code = app_config_make(
 		&w->options, NULL, settings, config->settings, config->settings_count, err);

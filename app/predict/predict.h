@@ -22,11 +22,12 @@ enum predict_question { PREDICT_ANY, PREDICT_NOW, PREDICT_EVER };
 
 /* A predicted sample. */
 struct predict_told {
-	int64_t row;                /* from 1 */
-	int64_t time;               /* 0 if the data has none */
-	int32_t class;              /* the true class; -1: unknown, -2: not a class of the model */
-	int32_t predicted;          /* the most probable, or by thresholds */
-	const float *probabilities; /* of all classes */
+	int64_t row;  /* from 1 */
+	int64_t time; /* 0 if the data has none */
+	/* The true class; -1: unknown, -2: not one of the model. Of numbers the cell (target/target.h). */
+	int32_t class;
+	int32_t predicted;                 /* the most probable, or by thresholds */
+	const float *probabilities;        /* of all classes, or the answer about numbers */
 	const struct predict_model *model; /* valid while predict runs */
 };
 

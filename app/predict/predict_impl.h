@@ -39,8 +39,12 @@ int predict_ask(const struct predict_model *model, const float *inputs, int n, f
 /* What classes are sorted by: their probability, or higher or lower by a threshold. */
 float predict_rank(const struct predict_model *model, int class, float probability);
 
-/* The class of a name or number; -1: not a class of the model. */
-int32_t predict_class(const struct predict_model *model, const char *name);
+/*
+ * The class of a name or number; -2: not a class of the model. Of numbers the cell of one, -2: a
+ * word.
+ */
+int32_t predict_label(const struct predict_model *model, const char *words);
+int32_t predict_number(double number);
 
 /* Samples in order, in batches. */
 struct predict_rows;

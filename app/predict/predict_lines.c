@@ -152,17 +152,18 @@ static int32_t class_of(const struct predict_model *model, const struct jvalue *
 	const char *name = jvalue_text(value);
 	char number[32];
 	int64_t whole;
-	int32_t class;
+	double exact;
 	bool truth;
 
+	if (model->shape.numbers && jvalue_number(value, &exact))
+		return predict_number(exact);
 	if (jvalue_truth(value, &truth))
 		name = truth ? "true" : "false";
 	if (!name && !jvalue_whole(value, &whole))
 		return -1;
 	if (!name)
 		snprintf(number, sizeof(number), "%" PRId64, whole);
-	class = predict_class(model, name ? name : number);
-	return class >= 0 ? class : -2;
+	return predict_label(model, name ? name : number);
 }
 
 /* Numbers in a list, or in lists within it. */
@@ -253,8 +254,7 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 			code = schema_put(schema, l->plan.columns[c].input, &value, input,
 				l->model->shape.floats, err);
 		if (c == l->plan.label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
-			*class = predict_class(l->model, copy);
-			*class = *class >= 0 ? *class : -2;
+			*class = predict_label(l->model, copy);
 		}
 	}
 	return code;

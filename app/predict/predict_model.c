@@ -4,6 +4,7 @@
  * encoding of rows come from the weights file either way.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,18 +163,18 @@ static int read_thresholds(
 }
 
 /* What is about classes only. */
-static int check_numbers(const struct predict_config *config, struct err *err)
+static int check_numbers(const struct predict_config *config, int numbers, struct err *err)
 {
 	const char *flag = config->top > 1           ? "--top"
 			   : config->threshold_count ? "--threshold"
 			   : config->probabilities   ? "--probabilities"
 						     : NULL;
 
-	if (config->told)
+	if (config->told && numbers > 1)
 		return err_set(err, ERR_INPUT,
-			"%s: predicts numbers, and eval knows classes only; the errors of a run "
-			"are in its folder (retain show), retain predict answers about numbers",
-			config->model);
+			"%s: predicts %d numbers at once, and eval knows one; the errors of a run "
+			"are in its folder (retain show)",
+			config->model, numbers);
 	return flag ? err_set(err, ERR_INPUT, "%s: is for classes, and %s predicts numbers", flag,
 			      config->model)
 		    : 0;
@@ -188,7 +189,7 @@ int predict_model_open(
 	if (code)
 		return say_order(config, code, err);
 	if (model->shape.numbers)
-		code = check_numbers(config, err);
+		code = check_numbers(config, (int)model->shape.numbers, err);
 	if (code)
 		return code;
 	if (!folder && config->question == PREDICT_NOW)
@@ -225,11 +226,22 @@ float predict_rank(const struct predict_model *model, int class, float probabili
 	return probability >= threshold ? 1 + probability / threshold : probability - 2;
 }
 
-int32_t predict_class(const struct predict_model *model, const char *name)
+int32_t predict_number(double number)
 {
+	const union target label = {.number = (float)number};
+
+	return isfinite(label.number) ? label.class : -2;
+}
+
+int32_t predict_label(const struct predict_model *model, const char *words)
+{
+	int64_t class;
+	double number;
+
 	if (model->shape.numbers)
-		return -1;
-	return (int32_t)vocabulary_find(&model->known, name, strlen(name));
+		return decimal_number(words, strlen(words), &number) ? predict_number(number) : -2;
+	class = vocabulary_find(&model->known, words, strlen(words));
+	return class >= 0 ? (int32_t) class : -2;
 }
 
 static int ask_numbers(const struct predict_model *model, const float *inputs, int n,

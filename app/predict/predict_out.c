@@ -99,6 +99,14 @@ static void csv_begin(struct predict_out *out)
 	text_add(&out->words, "\n");
 }
 
+static void csv_label(struct text *words, float label)
+{
+	char number[TEXT_NUMBER];
+
+	text_from_float(number, label);
+	text_add(words, isnan(label) ? "" : number);
+}
+
 static void csv_add(struct predict_out *out, const struct predict_answer *answer)
 {
 	struct text *words = &out->words;
@@ -120,7 +128,11 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 	}
 	if (out->config->labels) {
 		text_addf(words, ",%" PRId64 ",", answer->time);
-		text_add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
+		if (out->model->shape.numbers)
+			csv_label(words, (union target){.class = answer->class}.number);
+		else
+			text_add_field(
+				words, answer->class >= 0 ? class_name(out, answer->class) : "");
 	}
 	for (int i = 0; i < out->model->outputs && out->model->shape.numbers; i++) {
 		char number[TEXT_NUMBER];

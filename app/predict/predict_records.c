@@ -148,14 +148,15 @@ static int choose(struct from_records *r, struct err *err)
 static int32_t class_of(const struct from_records *r, int32_t label)
 {
 	const char *name = label >= 0 ? records_class_name(r->records, label) : NULL;
+	const float *numbers = records_info(r->records)->numbers;
 	char number[16];
-	int32_t class;
 
 	if (label < 0)
 		return -1;
+	if (numbers && r->model->shape.numbers)
+		return predict_number((double)numbers[label]);
 	snprintf(number, sizeof(number), "%d", label);
-	class = predict_class(r->model, name ? name : number);
-	return class >= 0 ? class : -2;
+	return predict_label(r->model, name ? name : number);
 }
 
 static int read_image(const char *path, struct record_bytes *bytes, struct err *err)

@@ -63,8 +63,8 @@ static int evaluate(struct request *request)
 		err = evaluation.err;
 		code = err.code;
 	}
-	if (!code && !evaluation.count)
-		code = err_set(&err, ERR_INPUT, "%s: no sample has a label that is a class of %s",
+	if (!code && !evaluation.count && !evaluation.numbers.count)
+		code = err_set(&err, ERR_INPUT, "%s: no sample has a label that %s knows",
 			request->config.data, request->config.model);
 	if (!code)
 		code = conclude(request, &evaluation, &err);
@@ -134,7 +134,9 @@ int cmd_eval(int argc, char **argv)
 	const struct args args = {"retain eval", "MODEL DATA",
 		"Says how good a model is on data whose labels are known: altogether, by time "
 		"range,\n"
-		"by class, what was taken for what, and whether probabilities are right. MODEL is "
+		"by class, what was taken for what, and whether probabilities are right; of "
+		"numbers by\n"
+		"size of the label, and how often intervals hold it. MODEL is "
 		"a\n"
 		"weights file or the folder of a run.",
 		rows, .example = "retain eval runs/mnist idx:data/mnist --out predictions.csv"};

@@ -1,6 +1,6 @@
 """usage: several.py RETAIN
 Two numbers at once, from lines to answers: taken by list and by name, resumed to the same bits,
-answered by predict from a folder and from weights, and what cannot be is refused. Prints TAP.
+answered by predict from a folder and from weights, and what cannot be is refused. One number: eval. Prints TAP.
 """
 import json
 import math
@@ -95,4 +95,36 @@ tap.verdict(b"(7, 6)" in raw[:128] and abs(struct.unpack("<f", raw[128:132])[0] 
 for flag in (["--top", "2"], ["--probabilities"], ["--threshold", "a=0.5"]):
     refused = run("predict", "straight", "ask.ndjson", *flag)
     tap.verdict(refused.returncode != 0 and flag[0] + ": is for classes" in refused.stderr, flag[0] + " is refused", refused.stderr)
+
+# One number, of a table.
+with open("table.csv", "w", encoding="utf-8") as file:
+    dice = random.Random(2)
+    file.write("a,b,y\n")
+    for _ in range(200):
+        a, b = dice.random(), dice.random()
+        file.write("%.4f,%.4f,%.4f\n" % (a, b, 3 * a - b + dice.gauss(0, 0.1)))
+made = run("run", "table.csv", "--out", "one", "--threads", "1")
+tap.verdict(made.returncode == 0, "a table of one number is learned", made.stderr)
+said = run("eval", "one", "table.csv", "--part", "all", "--ranges", "2", "--json", "--out", "all.csv")
+found = json.loads(said.stdout or "{}")
+with open("all.csv", encoding="utf-8") as file:
+    header, *cells = [line.strip().split(",") for line in file]
+cells = [[float(cell) for cell in row] for row in cells]
+label, value, low, high = (header.index(name) for name in ("label", "prediction", "low", "high"))
+mae = sum(abs(row[label] - row[value]) for row in cells) / len(cells)
+inside = sum(row[low] <= row[label] <= row[high] for row in cells) / len(cells)
+tap.verdict(len(cells) == 200 and abs(found["mae"] - mae) < 1e-5 and abs(found["coverage"] - inside) < 1e-9 and
+            0.8 < found["explained"] <= 1, "eval measures what predict says", found, mae, inside)
+tap.verdict([part["samples"] for part in found["ranges"]] == [100, 100] and
+            [part["samples"] for part in found["labels"]] == 5 * [40] and
+            all(one["to"] <= other["from"] for one, other in zip(found["labels"], found["labels"][1:])),
+            "by time range and by size of the label", found)
+with open("table.csv", encoding="utf-8") as file:
+    piped = subprocess.run([retain, "eval", "one", "-", "--json", "--part", "all", "--ranges", "2"], stdin=file,
+                           capture_output=True, text=True)
+tap.verdict(abs(json.loads(piped.stdout or '{"mae": 9}')["mae"] - mae) < 1e-5, "a pipe says the same", piped.stderr)
+for words, why in ((["straight", "ask.ndjson"], "eval knows one"), (["one", "table.csv", "--part", "all", "--confusion", "c.csv"],
+                                                                    "is for classes")):
+    refused = run("eval", *words)
+    tap.verdict(refused.returncode != 0 and why in refused.stderr, "eval refuses: " + why, refused.stderr)
 sys.exit(tap.plan())
