@@ -29,6 +29,15 @@ static int seen_side(const struct records_info *info, struct sight sight)
 	return info->count < FEW ? FEW_SIDE : SIDE;
 }
 
+/* As the net will see them. */
+static int side_of(
+	const struct options *options, const struct records_info *info, struct sight sight)
+{
+	return options_has(options, "image.size") && options_said(options, "image.size")
+		       ? options_int(options, "image.size")
+		       : seen_side(info, sight);
+}
+
 static int fill_size(struct options *options, const struct records_info *info, struct sight sight,
 	struct err *err)
 {
@@ -41,7 +50,8 @@ static int fill_size(struct options *options, const struct records_info *info, s
 		return 0;
 	if (info->form == RECORDS_IMAGE)
 		code = defaults_set(options, "image.size", side, err);
-	if (!code && info->form == RECORDS_IMAGE && sight.same && seen == sight.side)
+	if (!code && info->form == RECORDS_IMAGE && sight.same &&
+		side_of(options, info, sight) == sight.side)
 		code = defaults_set(options, "image.transform", "pad", err);
 	snprintf(side, sizeof(side), "%d", (seen + 4) / 8);
 	return code ? code : defaults_set(options, "image.pad", side, err);
@@ -61,15 +71,6 @@ static bool evaluates_held(const struct options *options, const struct records_i
 	return !info->parted && !options_bool(options, "stream.drift") &&
 	       (!options_said(options, "stream.eval") ||
 		       !strcmp(options_text(options, "stream.eval"), "held"));
-}
-
-/* As the net will see them. */
-static int side_of(
-	const struct options *options, const struct records_info *info, struct sight sight)
-{
-	return options_has(options, "image.size") && options_said(options, "image.size")
-		       ? options_int(options, "image.size")
-		       : seen_side(info, sight);
 }
 
 /* A few of many files are broken in most collections; of a small one that is a larger share. */

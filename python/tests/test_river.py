@@ -190,3 +190,13 @@ def test_a_bad_number_is_named_and_changes_nothing(tmp_path):
     assert models[0].predict_one(rows[0][0]) == models[1].predict_one(rows[0][0])
     models[1].close()
     assert models[0].predict_one(rows[0][0]) == models[1].predict_one(rows[0][0])
+
+
+def test_class_weight():
+    """Costs multiply the odds of a label; the rest is the same net."""
+    models = [RiverClassifier(seed=1), RiverClassifier(seed=1, class_weight={True: 4})]
+    for i in range(60):
+        for model in models:
+            model.learn_one({"a": (i % 5) / 5, "b": i % 3}, i % 5 == 0)
+    plain, weighed = (model.predict_proba_one({"a": 0.4, "b": 1}) for model in models)
+    assert weighed[True] / weighed[False] == pytest.approx(4 * plain[True] / plain[False], rel=1e-3)

@@ -249,6 +249,8 @@ def pictures_in_folders():
     verdict(code == 0 and told(out)["le"] > 0.75 and arch_of("small-run")[0].startswith("cnn:"),
             "120 small pictures are learned as they come", code, out, why)
     once = ["--set", "run.iterations=1", "--set", "run.batch=1", "--set", "fast.parts=none"]
+    code, _, why = run("run", "small", *once, "--set", "image.size=8", "--out", "smaller-run")
+    verdict(code == 0 and "size = 8" in config_of("smaller-run"), "pictures of one size may be seen smaller", code, why)
     code, _, why = run("run", "large", *once, "--out", "few-run")
     verdict(code == 0 and arch_of("few-run")[0].startswith("cnn:") and "size = 32" in config_of("few-run"),
             "a few large pictures are seen small", code, why)
