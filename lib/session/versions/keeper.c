@@ -83,6 +83,8 @@ static void tell_champion(struct session *s)
 	jwriter_text(&line.json, "before", c->before_count ? c->before[0] : NULL);
 	jwriter_text(&line.json, "why", c->why);
 	jwriter_whole(&line.json, "change", c->change);
+	jwriter_whole(&line.json, "since",
+		c->since); /* an operator's act, or a rule's: no replay makes it */
 	event_log_end(s->run.events, &line);
 }
 
