@@ -50,8 +50,8 @@ def encode(rows):
     words = [n for n in names if any(isinstance(r[n], str) and r[n] not in MISSING for r, _ in rows)]
     values = {n: {v: i for i, v in enumerate(sorted({str(r[n]) for r, _ in rows}))} for n in words}
     labels = {v: i for i, v in enumerate(sorted({str(label) for _, label in rows}))}
-    schema = Schema.from_custom(features=names + ["the label"], target="the label",
-        categories={**{n: ["v%d" % i for i in range(len(v))] for n, v in values.items()},
+    schema = Schema.from_custom(features=[str(n) for n in names] + ["the label"], target="the label",
+        categories={**{str(n): ["v%d" % i for i in range(len(v))] for n, v in values.items()},
             "the label": ["c%d" % i for i in range(len(labels))]})
     inputs = numpy.full((len(rows), len(names)), numpy.nan)
     for i, (row, _) in enumerate(rows):

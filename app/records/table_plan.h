@@ -25,7 +25,7 @@
 #include "records/columns.h"
 #include "schema/schema.h"
 
-enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
+enum { TABLE_COLUMNS = 4096, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
 enum table_role {
 	TABLE_NUMBER,
 	TABLE_CATEGORY,

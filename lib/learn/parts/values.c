@@ -214,7 +214,7 @@ static int look(const struct values *values, const float *raw, struct value row[
 
 static void weigh(const struct values *values, const struct value *row, int count, float *shares)
 {
-	float most = 0, sum = 0;
+	float most = 0, sum = 0, rest;
 
 	memset(shares, 0, (size_t)values->classes * sizeof(*shares));
 	for (int i = 0; i < count; i++)
@@ -224,9 +224,11 @@ static void weigh(const struct values *values, const struct value *row, int coun
 					values->weights[row[i].input] * row[i].logs[k];
 	for (int c = 0; c < values->classes; c++)
 		most = fmaxf(most, shares[c]);
+	/* Of most classes no value says anything. */
+	rest = expf(-most);
 	for (int c = 0; c < values->classes; c++)
 		sum += shares[c] =
-			share_of(values, c) * (shares[c] == most ? 1 : expf(shares[c] - most));
+			share_of(values, c) * (shares[c] == 0 ? rest : expf(shares[c] - most));
 	for (int c = 0; c < values->classes; c++)
 		shares[c] /= sum;
 }
