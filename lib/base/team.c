@@ -13,7 +13,8 @@
  *  - a task is taken by whoever moves its share's `next` over it;
  *  - whoever goes to sleep announces it first and then looks at the gate once
  *    more; whoever changes the gate looks for sleepers afterwards. Both sides
- *    are sequentially consistent, so one of them sees the other.
+ *    are sequentially consistent, so one of them sees the other. Both write by exchanges: qemu
+ *    lets a load of arm64 pass a store before it, which processors do not.
  */
 #include "base/os.h"
 #include "base/team.h"
@@ -169,7 +170,7 @@ static void await_empty(struct team *team)
 	if (gate_spin(team, gate_empty, 0))
 		return;
 	pthread_mutex_lock(&team->lock);
-	atomic_store(&team->caller_sleeps, true);
+	atomic_exchange(&team->caller_sleeps, true);
 	while (!gate_empty(atomic_load(&team->gate), 0))
 		pthread_cond_wait(&team->emptied, &team->lock);
 	atomic_store(&team->caller_sleeps, false);
@@ -321,7 +322,7 @@ static void run_together(struct team *team, int tasks, team_fn *fn, void *contex
 			memory_order_relaxed);
 		team->workers[i].end = (int64_t)tasks * (i + 1) / team->size;
 	}
-	atomic_store(&team->gate, gate + GATE_RUN + GATE_OPEN);
+	atomic_exchange(&team->gate, gate + GATE_RUN + GATE_OPEN);
 	wake_workers(team);
 	work(team, 0);
 	atomic_fetch_and(&team->gate, ~(uint_fast64_t)GATE_OPEN);
