@@ -28,8 +28,14 @@ class Tap:
             self.say(report, "ok", f" # SKIP {report.longrepr[2]}")
 
 
-tap = Tap()
-here = os.path.dirname(os.path.abspath(__file__))
-code = pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", here, *sys.argv[1:]], plugins=[tap])
-print(f"1..{tap.count}")
-sys.exit(int(code))
+def main():
+    tap = Tap()
+    here = os.path.dirname(os.path.abspath(__file__))
+    code = pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", here, *sys.argv[1:]], plugins=[tap])
+    print(f"1..{tap.count}")
+    return int(code)
+
+
+# Processes that tests spawn import this file.
+if __name__ == "__main__":
+    sys.exit(main())
