@@ -49,12 +49,21 @@ def device_of(said: torch.device) -> torch.device:
 
 
 _joined: list[Any] = []  # the group of small messages, once there is one; None: it ended
+_made: list[bool] = []  # not empty: the groups are ours to end
+
+
+def _leave() -> None:
+    """Ends groups of our own: their threads must not outlive the interpreter."""
+    if _made and dist.is_initialized():
+        dist.destroy_process_group()
+    _made.clear()
 
 
 def _small() -> Any:
     if not _joined:
         if not dist.is_initialized():
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+            _made.append(True)
         _joined.append(dist.new_group(backend="gloo"))
         if not rank():
             atexit.register(end)  # unless the learner was closed
@@ -241,6 +250,7 @@ def end() -> None:
     if _joined and _joined[0] is not None:
         _say(("end",))
         _joined[0] = None
+        _leave()
 
 
 class Follower:
@@ -340,5 +350,6 @@ class Follower:
         while True:
             what, *how = _hear()
             if what == "end":
+                _leave()
                 raise SystemExit(0)
             getattr(self, what)(*how)
