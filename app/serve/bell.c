@@ -89,7 +89,7 @@ static int64_t failure(struct bell *bell, const struct desk_status *now, char *w
 static const struct alarm_kind kinds[] = {
 	{"drift", drift}, {"fall", fall}, {"queue", queue}, {"failure", failure}};
 
-/* True: the time is over, or the bell ends and has waited FAREWELL. */
+/* Returns whether the bell ends; if so, at once. */
 static bool wait_for(struct bell *bell, double seconds)
 {
 	bool ending;

@@ -2,8 +2,7 @@
 """usage: tests/serve/alarms.py RETAIN
 
 Alarms reach people: a stream whose rule turns round raises a drift alarm and a fall of the accuracy, which a
-command and a web hook get as JSON; an address that refuses them costs no answer and is counted; a learner that
-fails says so before the service ends. Prints TAP.
+command and a web hook get as JSON; an address that refuses them costs no answer. Prints TAP.
 """
 import http.server
 import json
