@@ -26,7 +26,7 @@ LIBRARY = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 N, SLOTS, WORDS = 300, 4, 16
 COLUMNS = ["age", "city", "paid", "review", "late"]
 SETTINGS = ["model.arch=mlp:16", "run.batch=16", "stream.per_step=10", "stream.eval=none",
-            f"schema.slots={SLOTS}", f"schema.words={WORDS}", "schema.spare=2"]
+            f"schema.slots={SLOTS}", f"schema.words={WORDS}"]
 
 
 def make_rows():

@@ -18,7 +18,7 @@ static const char *const settings[][FUZZ_SETTINGS] = {
 	{"table.label=1", "table.header=no", NULL},
 	{"table.header=yes", "table.time=1", "schema.slots=2", NULL},
 	{"table.ignore=1", "table.categorical=2", "table.text=3", NULL},
-	{"schema.spare=3", "schema.slots=3", NULL},
+	{"schema.slots=3", NULL},
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]), CLASSES = 10 };

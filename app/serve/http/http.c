@@ -269,7 +269,7 @@ static enum http_next look(struct call *call)
 			(size_t)call->http->config.headers) {
 		request->answer.close = true;
 		return http_refuse(request, 431,
-			"the headers have more than serve.headers = %d bytes, or more than %d "
+			"the headers have more than %d bytes, or more than %d "
 			"names",
 			call->http->config.headers, HTTP_FIELDS);
 	}

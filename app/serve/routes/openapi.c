@@ -146,7 +146,7 @@ static const struct status {
 	{"415", "its body is packed (Content-Encoding)", ASKING, false},
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},
-	{"431", "its headers have more bytes than serve.headers", ANY, false},
+	{"431", "its headers have more than 8 KiB", ANY, false},
 	{"503", "serve.queue requests wait, the learner is paused, or the service ends", ANY, true},
 };
 

@@ -44,6 +44,16 @@ static double number(struct section *in, const char *name)
 	return options_float(in->options, key_of(in, name));
 }
 
+/* A folder of a former version says this walk itself. */
+static double walk(struct section *in, const char *name)
+{
+	const double scale = number(in, "walk");
+
+	return options_origin(in->options, key_of(in, name)) == ORIGIN_DEFAULT
+		       ? scale * number(in, name)
+		       : number(in, name);
+}
+
 void drift_config_read_rows(
 	struct drift_config *config, const struct options *options, const char *section)
 {
@@ -63,12 +73,12 @@ void drift_config_read_rows(
 		.mode_sd = number(&in, "mode_sd"),
 		.walk = number(&in, "walk"),
 		.walkers = (enum drift_walkers)options_choice(options, key_of(&in, "walkers")),
-		.global_walk = number(&in, "global_walk"),
+		.global_walk = walk(&in, "global_walk"),
 		.knots = whole(&in, "knots"),
 		.season_plus = number(&in, "season_plus"),
 		.seasons = number(&in, "seasons"),
 		.prior_sd = number(&in, "prior_sd"),
-		.prior_walk = number(&in, "prior_walk"),
+		.prior_walk = walk(&in, "prior_walk"),
 		.prior_season = number(&in, "prior_season"),
 		.refreshes = whole(&in, "refreshes"),
 		.present = number(&in, "present"),

@@ -23,13 +23,15 @@
 		{in, "mode_sd", OPTION_FLOAT, mode_sd_, "[0, 1000]", "spread of a class's modes",  \
 			OPTION_RETIRED},                                                           \
 		{in, "walk", OPTION_FLOAT, "1", "[0, 1000]",                                       \
-			"how far a mode's mean has wandered at the end, as a standard deviation",  \
+			"how far a mode's mean wanders, as a standard deviation; all else that "   \
+			"wanders scales with it",                                                  \
 			own},                                                                      \
 		{in, "walkers", OPTION_CHOICE, "mode", "class | mode",                             \
 			"whether the modes of a class wander together or each on its own",         \
 			OPTION_RETIRED},                                                           \
 		{in, "global_walk", OPTION_FLOAT, "0.4", "[0, 1000]",                              \
-			"how far everything has wandered together at the end", own},               \
+			"how far everything has wandered together at the end, times walk",         \
+			OPTION_RETIRED},                                                           \
 		{in, "knots", OPTION_INT, "128", "[2, 100000]", "points of a random walk",         \
 			OPTION_RETIRED},                                                           \
 		{in, "season_plus", OPTION_FLOAT, "0.7", "[0, 1]",                                 \
@@ -40,7 +42,8 @@
 		{in, "prior_sd", OPTION_FLOAT, "0.8", "[0, 100]",                                  \
 			"how much the classes' log frequencies differ", OPTION_RETIRED},           \
 		{in, "prior_walk", OPTION_FLOAT, "1", "[0, 100]",                                  \
-			"how far a log frequency has wandered at the end", own},                   \
+			"how far a log frequency has wandered at the end, times walk",             \
+			OPTION_RETIRED},                                                           \
 		{in, "prior_season", OPTION_FLOAT, "0.7", "[0, 100]",                              \
 			"how much the seasons change the log frequencies", OPTION_RETIRED},        \
 		{in, "refreshes", OPTION_INT, "1000", "[1, 1000000]",                              \

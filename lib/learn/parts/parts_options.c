@@ -30,7 +30,8 @@ const struct option_row parts_options[] = {
 		"answer with the most frequent or the last label while that is right more often"},
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
 		"share that a part's record keeps at a time step; the mixture weighs parts by "
-		"their records"},
+		"their records",
+		OPTION_RETIRED},
 	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class | pool",
 		"one record per part, one per part and class predicted by the slow net, or "
 		"logarithmic pools that learn which part to trust"},
