@@ -163,7 +163,7 @@ def floats_are_what_csv_says():
     model, err = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
     if library.retain_model_open(ctypes.byref(model), b"run", err):
         sys.exit("no model: " + err.raw[4:].split(b"\0")[0].decode())
-    width = 1 + SLOTS + 1 + WORDS + SLOTS + 2
+    width = 1 + SLOTS + 1 + WORDS + SLOTS
     with open("rows.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     wrong, inputs = [], (ctypes.c_float * (N * width))()
