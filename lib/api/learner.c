@@ -188,25 +188,6 @@ int retain_learner_predict_for(struct retain_learner *learner, enum retain_quest
 	return code ? code : answer(learner, question, &call, inner(err));
 }
 
-static void guess(const struct retain_learner *learner, const struct serving_call *call,
-	const float *logits, bool late, struct waiting_step *step)
-{
-	const struct copy *version = learner->session->keeper.serving;
-	const int classes = version ? copy_net(version)->classes : learner->run->classes;
-	const int known = version ? copy_known(version) : learner_classes(learner->run->learner);
-	const int width = learner_width(learner->run->learner);
-
-	for (size_t i = 0; i < call->count; i++) {
-		union target *best = step->guesses + i * target_guess(width);
-
-		learner_target(learner->run->learner)
-			->guess(logits + i * (size_t)classes, known, width, best);
-		if (late)
-			target_mark_late(best, width);
-	}
-	serving_say(call, classes, known, logits);
-}
-
 /* The first inputs say how many numbers an input has; others may have come since. */
 static int settle_shape(
 	struct retain_learner *learner, const struct serving_call *call, struct err *err)
@@ -221,71 +202,20 @@ static int settle_shape(
 	return serving_check(call, &learner->limits, err);
 }
 
-/* In a folder inputs outlive the process. What they were made by is there before them. */
-static int keep_waiting(
-	struct retain_learner *learner, const struct waiting_step *step, struct err *err)
-{
-	struct journal *journal = learner->session->journal;
-	const int code = journal ? run_schema_keep(learner->run, err) : 0;
-
-	return code || !journal ? code : waiting_keep(&learner->waiting, step, journal, err);
-}
-
-/*
- * Whether the step observed before still waits for its labels. One that a former process observed
- * may be observed again: then it is as late as it was.
- */
-static int is_late(const struct retain_learner *learner, const struct waiting_step *step,
-	bool *late, struct err *err)
-{
-	struct journal *journal = learner->session->journal;
-	const struct waiting *waiting = &learner->waiting;
-	const size_t floats = learner->run->floats;
-	const float *last = step->inputs + (size_t)(step->count - 1) * floats;
-	union target guesses[TARGET_GUESS_MOST];
-	float *input;
-	int code;
-
-	*late = waiting_newest(waiting);
-	if (waiting->next > waiting->first || !journal || !journal_waits(journal, 1))
-		return 0;
-	input = mem_new(floats, sizeof(*input));
-	code = input ? journal_newest(journal, input, guesses, err)
-		     : err_memory(err, "an input", floats * sizeof(*input));
-	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 ||
-		target_late(guesses, learner_width(learner->run->learner), 1);
-	mem_free(input);
-	return code;
-}
-
 /* To be called inside the gate. */
 static int enlist(struct retain_learner *learner, const struct serving_call *call,
 	struct waiting_step *step, struct err *err)
 {
-	const int64_t most = options_int64(learner->options, "run.waiting_most");
-	struct copy *version;
-	float *logits = NULL;
-	bool late = false;
-	int code = waiting_reserve(&learner->waiting, step->count, most, err);
+	struct session_said said = {0};
+	int code = session_tickets(learner->session, step->count, err);
 
 	if (!code)
 		code = settle_shape(learner, call, err);
 	if (!code)
-		code = waiting_step_widen(step, learner->run->floats, err);
+		code = session_observe(learner->session, step, &said, err);
 	if (!code)
-		code = is_late(learner, step, &late, err);
-	version = learner->session->keeper.serving;
-	if (!code && version)
-		code = api_learner_ask_version(version, call, &logits, err);
-	else if (!code)
-		code = predict_here(learner, late ? LEARNER_NOW : LEARNER_NEXT, call, &logits, err);
-	if (!code) {
-		guess(learner, call, logits, late, step);
-		code = keep_waiting(learner, step, err);
-	}
-	if (!code)
-		waiting_add(&learner->waiting, step);
-	mem_free(logits);
+		serving_say(call, said.classes, said.known, said.logits);
+	mem_free(said.logits);
 	return code;
 }
 
@@ -349,80 +279,6 @@ int retain_learner_observe_numbers(struct retain_learner *learner, const float *
 	return code ? code : observe_checked(learner, &call, ticket, inner(err));
 }
 
-/*
- * The step that a ticket stands for: of this process, or of a former one, which is `*former` and
- * for waiting_step_free.
- */
-static struct waiting_step *find_step(struct retain_learner *learner, uint64_t ticket,
-	struct waiting_step **former, struct err *err)
-{
-	struct journal *journal = learner->session->journal;
-	struct waiting_step *step;
-	struct err why = {0};
-
-	*former = NULL;
-	step = waiting_find(&learner->waiting, ticket, &why);
-	if (!step && journal && ticket && ticket < learner->waiting.first &&
-		waiting_load(former, journal, ticket, learner->run->floats, &why))
-		return NULL;
-	if (!step && !*former)
-		err_set(err, why.code, "%s", why.message);
-	return step ? step : *former;
-}
-
-/* What became of a step that waited: labels, or NULL if they will never come. */
-static int end_step(struct retain_learner *learner, uint64_t ticket, struct waiting_step *step,
-	const union target *labels, struct err *err)
-{
-	struct journal *journal = learner->session->journal;
-	const char **keys;
-	int code = waiting_step_widen(step, learner->run->floats, err);
-
-	if (code)
-		return code;
-	keys = journal ? waiting_keys(step, ticket) : NULL;
-	if (journal && !keys)
-		return err_memory(err, "keys of a time step", (size_t)step->count);
-	if (journal && labels)
-		journal_leave(journal, keys, step->count);
-	if (labels)
-		code = session_reveal(
-			learner->session, step->inputs, labels, step->guesses, step->count, err);
-	else if (journal)
-		code = journal_drop(journal, keys, step->count, err);
-	if (journal)
-		journal_leave(journal, NULL, 0);
-	mem_free(keys);
-	return code;
-}
-
-/* To be called inside the gate. */
-static int reveal(struct retain_learner *learner, uint64_t ticket, const union target *labels,
-	size_t count, struct err *err)
-{
-	const int width = target_width(learner->options);
-	struct waiting_step *former;
-	struct waiting_step *step = find_step(learner, ticket, &former, err);
-	int code;
-
-	if (!step)
-		return ERR_INPUT;
-	if (count != (size_t)step->count * (size_t)width)
-		code = err_set(err, ERR_INPUT,
-			"retain_learner_reveal: count = %zu: ticket %" PRIu64
-			" stands for %d inputs%s",
-			count, ticket, step->count,
-			width > 1 ? ", each with a label of several numbers" : "");
-	else
-		code = end_step(learner, ticket, step, labels, err);
-	if (!code && !former)
-		waiting_remove(&learner->waiting, step);
-	if (!code)
-		api_learner_reshape(learner);
-	waiting_step_free(former);
-	return code;
-}
-
 /* A call with checked pointers; the labels are numbers, or classes. */
 static int reveal_checked(struct retain_learner *learner, const char *function, bool numbers,
 	uint64_t ticket, const union target *labels, size_t count, struct err *err)
@@ -436,7 +292,9 @@ static int reveal_checked(struct retain_learner *learner, const char *function, 
 			numbers ? "classes" : "numbers",
 			numbers ? "retain_learner_reveal" : "retain_learner_reveal_numbers");
 	if (!code)
-		code = reveal(learner, ticket, labels, count, err);
+		code = session_label(learner->session, ticket, labels, count, err);
+	if (!code)
+		api_learner_reshape(learner);
 	api_learner_leave(learner);
 	return code;
 }
@@ -465,18 +323,12 @@ int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err)
 {
 	int code = ARGS_CHECK(err, ARG(learner));
-	struct waiting_step *step;
-	struct waiting_step *former;
 
 	if (!code)
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	step = find_step(learner, ticket.number, &former, inner(err));
-	code = step ? end_step(learner, ticket.number, step, NULL, inner(err)) : ERR_INPUT;
-	if (!code && !former)
-		waiting_remove(&learner->waiting, step);
-	waiting_step_free(former);
+	code = session_label(learner->session, ticket.number, NULL, 0, inner(err));
 	api_learner_leave(learner);
 	return code;
 }

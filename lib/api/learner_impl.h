@@ -1,7 +1,7 @@
 /*
- * Shared by the files of the public learner. Around a run driven by a program (api/program.h) it
- * has the time steps that wait for labels, a gate that admits one thread at a time, and a copy of
- * the serving weights for predictions, which bypass the gate.
+ * Shared by the files of the public learner. Around a session driven by a program (api/program.h)
+ * it has a gate that admits one thread at a time, and a copy of the serving weights for
+ * predictions, which bypass the gate.
  */
 #ifndef RETAIN_API_LEARNER_IMPL_H
 #define RETAIN_API_LEARNER_IMPL_H
@@ -15,7 +15,6 @@
 #include "api/gate.h"
 #include "api/program.h"
 #include "api/serving.h"
-#include "api/waiting.h"
 #include "session/run/run.h"
 
 struct retain_learner {
@@ -27,7 +26,6 @@ struct retain_learner {
 	struct options *options;
 	struct session *session;
 	struct run *run; /* the session's */
-	struct waiting waiting;
 
 	pthread_mutex_t lock;         /* held briefly, to read or replace: */
 	struct serving_limits limits; /* the accepted shapes, */
@@ -51,13 +49,11 @@ struct serving_limits api_learner_limits(const struct retain_learner *learner);
 struct copy *api_learner_serving(struct retain_learner *learner);
 
 /*
- * The version that answers: taken from the session, inside the gate; from any thread, for copy_free,
- * NULL if the learner itself does; and what it says about the inputs of a call, for mem_free.
+ * The version that answers: taken from the session, inside the gate; and from any thread, for
+ * copy_free, NULL if the learner itself does.
  */
 void api_learner_turn_to(struct retain_learner *learner);
 struct copy *api_learner_version(struct retain_learner *learner);
-int api_learner_ask_version(
-	struct copy *version, const struct serving_call *call, float **logits, struct err *err);
 
 /* Updates the shape from the learner. Call inside the gate, or before other threads use it. */
 void api_learner_reshape(struct retain_learner *learner);

@@ -149,7 +149,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 	made->run = &made->session->run;
 	api_learner_reshape(made);
 	api_learner_turn_to(made);
-	return waiting_begin(&made->waiting, folder, made->session->journal, err);
+	return 0;
 }
 
 static int make_learner(struct retain_learner **learner, const struct retain_config *config,
@@ -259,7 +259,6 @@ void retain_learner_free(struct retain_learner *learner)
 	}
 	copy_free(learner->serving);
 	copy_free(learner->version);
-	waiting_release(&learner->waiting);
 	program_close(learner->session);
 	vectors_release(learner->maker.vectors);
 	options_free(learner->options);

@@ -123,26 +123,3 @@ struct copy *api_learner_version(struct retain_learner *learner)
 	pthread_mutex_unlock(&learner->lock);
 	return version;
 }
-
-int api_learner_ask_version(
-	struct copy *version, const struct serving_call *call, float **logits, struct err *err)
-{
-	const size_t classes = (size_t)copy_net(version)->classes;
-	struct answers_wish *wishes = mem_new(call->count, sizeof(*wishes));
-	float *made = NULL;
-	const float *inputs;
-	int code = 0;
-
-	*logits = mem_new(call->count * classes, sizeof(**logits));
-	if (!wishes || !*logits)
-		code = err_memory(err, "predictions", call->count * classes * sizeof(**logits));
-	for (size_t i = 0; i < call->count && !code; i++)
-		wishes[i].question = ANSWERS_NOW;
-	if (!code)
-		code = serving_inputs(call, copy_floats(version), &inputs, &made, err);
-	if (!code)
-		code = copy_predict(version, wishes, inputs, (int)call->count, *logits, err);
-	mem_free(made);
-	mem_free(wishes);
-	return code;
-}

@@ -34,6 +34,7 @@
 #include "session/run/run.h"
 #include "session/versions/keeper.h"
 #include "session/versions/shadows.h"
+#include "session/waiting.h"
 #include "store/journal.h"
 
 /* The most inputs predicted and synced together. */
@@ -134,13 +135,14 @@ struct session {
 	double settled; /* time of the last sync */
 	bool outside;   /* the failure was external: the learner is intact */
 	/* For a program's own calls. */
-	double epochs; /* run.step_epochs, in iterations per sample; 0: off */
-	double credit; /* unused allowance, in iterations */
-	int64_t left;  /* iterations ordered and not yet made, without a budget */
-	bool owed;     /* the budget's iterations were not asked for since the last call */
-	bool closed;   /* it was closed, with no iterations due */
-	bool former;   /* credit and left come from a checkpoint before version 8 */
-	int64_t backs; /* number of rollbacks to a checkpoint */
+	struct waiting waiting; /* observed time steps without labels */
+	double epochs;          /* run.step_epochs, in iterations per sample; 0: off */
+	double credit;          /* unused allowance, in iterations */
+	int64_t left;           /* iterations ordered and not yet made, without a budget */
+	bool owed;              /* the budget's iterations were not asked for since the last call */
+	bool closed;            /* it was closed, with no iterations due */
+	bool former;            /* credit and left come from a checkpoint before version 8 */
+	int64_t backs;          /* number of rollbacks to a checkpoint */
 };
 
 /* Of sessions whose samples are events. */
@@ -216,6 +218,23 @@ int session_end(struct session *session, int code, struct run_result *result, st
  */
 int session_reveal(struct session *session, const float *inputs, const union target *labels,
 	const union target *guesses, int n, struct err *err);
+
+/*
+ * The time step of a program whose labels come later. session_tickets checks that `count` more
+ * inputs may wait; ERR_STATE beyond run.waiting_most. session_observe then predicts a step's inputs,
+ * keeps them, on disk where there is a folder, and gives the step its ticket; it takes the step over
+ * unless it fails. said->logits is for mem_free in any case. session_label reveals the labels of a
+ * ticket, `cells` in all; NULL: they will never come. ERR_INPUT if the ticket stands for nothing.
+ */
+struct session_said {
+	float *logits;      /* `classes` for each input */
+	int classes, known; /* known: how many of them mean something */
+};
+int session_tickets(struct session *session, int count, struct err *err);
+int session_observe(struct session *session, struct waiting_step *step, struct session_said *said,
+	struct err *err);
+int session_label(struct session *session, uint64_t ticket, const union target *labels,
+	size_t cells, struct err *err);
 
 /*
  * For samples that are stored elsewhere: reveals a time step and trains on it, within its budget.

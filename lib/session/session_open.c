@@ -330,6 +330,8 @@ int session_make(struct session *s, struct err *err)
 	if (s->journal && s->config.per_step)
 		journal_bound(s->journal, s->config.waiting, s->config.remember);
 	code = make_buffers(s, err);
+	if (!code)
+		code = waiting_begin(&s->waiting, s->run.config.folder, s->journal, err);
 	session_limit_schema(s);
 	if (!code && session_wide(s))
 		code = session_widen(s, schema_floats(s->run.schema), err);
@@ -376,6 +378,7 @@ void session_release(struct session *s)
 	pthread_mutex_destroy(&s->naming);
 	release_group(&s->group);
 	release_step(&s->step);
+	waiting_release(&s->waiting);
 	mem_free(s->logits);
 	mem_free(s->pending);
 }

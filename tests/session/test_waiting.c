@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "target/target.h"
-#include "api/waiting.h"
+#include "session/waiting.h"
 #include "base/mem.h"
 #include "store/journal.h"
 

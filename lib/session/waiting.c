@@ -1,5 +1,5 @@
 /* Tickets increase, so a list in the order of arrival is sorted by them. */
-#include "api/waiting.h"
+#include "session/waiting.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * Observed time steps that wait for labels. One caller at a time, but any thread may create and
  * free a step.
  */
-#ifndef RETAIN_API_WAITING_H
-#define RETAIN_API_WAITING_H
+#ifndef RETAIN_SESSION_WAITING_H
+#define RETAIN_SESSION_WAITING_H
 
 #include <stdbool.h>
 #include <stddef.h>
