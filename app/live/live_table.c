@@ -91,7 +91,7 @@ static int plan_of(struct live_table *table, const char *bytes, size_t size, str
 	if (table->heading.failed)
 		code = err_memory(err, "a heading", size);
 	else if (memchr(bytes, '\0', size))
-		code = err_set(err, ERR_FORMAT, "holds a zero byte");
+		code = err_set(err, ERR_FORMAT, HEADING " holds a zero byte");
 	if (!code)
 		code = table_plan_init(&table->plan, HEADING, &lines, table->options, err);
 	if (!code && !grow_room(&table->columns, &table->columns_room, (size_t)table->plan.count,

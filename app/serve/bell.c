@@ -5,6 +5,7 @@
 #include "serve/bell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@
 
 static const double LOOK = 0.25;          /* seconds between looks */
 static const double PATIENCE = 30;        /* seconds for one attempt */
-static const double FAREWELL = 5;         /* ... once the service ends */
+static const double FAREWELL = 5;         /* ... for all of them once the service ends */
 static const double WAITS[] = {1, 5, 30}; /* before each further attempt */
 
 struct bell {
@@ -35,6 +36,7 @@ struct bell {
 	pthread_mutex_t lock;
 	pthread_cond_t some;
 	bool ending;
+	double until; /* when all must be over, once it ends */
 	struct bell_counts counts;
 	struct desk_status before;
 	bool fallen, full, failed; /* alarms that hold until their cause is gone */
@@ -102,49 +104,91 @@ static bool wait_for(struct bell *bell, double seconds)
 	return ending;
 }
 
-/* The child's status; it is ended if it takes too long. */
-static int wait_child(struct bell *bell, pid_t child)
+/* When an attempt that begins now must be over at the latest. */
+static double latest(struct bell *bell, double start)
+{
+	double until = start + PATIENCE;
+
+	pthread_mutex_lock(&bell->lock);
+	if (bell->ending && bell->until < until)
+		until = bell->until;
+	pthread_mutex_unlock(&bell->lock);
+	return until;
+}
+
+/* What a command complains about: the beginning is kept, the rest read and forgotten. */
+struct complaint {
+	int from; /* a pipe's end that does not block */
+	char words[512];
+	size_t size;
+};
+
+static void hear(struct complaint *complaint)
+{
+	char rest[1 << 16];
+	const ssize_t got = read(complaint->from, rest, sizeof(rest));
+
+	for (ssize_t i = 0; i < got && complaint->size < sizeof(complaint->words) - 1; i++)
+		complaint->words[complaint->size++] = rest[i];
+}
+
+/* The child's status; it is ended, with all that it has started, if it takes too long. */
+static int wait_child(struct bell *bell, pid_t child, struct complaint *complaint)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
 	const double start = clock_now();
-	int status = -1, signals = 0;
+	double asked = 0; /* to end */
+	int status = -1;
 
 	while (waitpid(child, &status, WNOHANG) == 0) {
-		pthread_mutex_lock(&bell->lock);
-		const double most = bell->ending ? FAREWELL : PATIENCE;
-		pthread_mutex_unlock(&bell->lock);
-		if (clock_now() - start > most + signals)
-			kill(child, signals++ ? SIGKILL : SIGTERM);
+		const double now = clock_now();
+
+		hear(complaint);
+		if (!asked && now > latest(bell, start)) {
+			asked = now;
+			kill(-child, SIGTERM);
+		}
+		if (asked && now > asked + 1)
+			kill(-child, SIGKILL);
 		nanosleep(&pause, NULL);
+	}
+	hear(complaint);
+	child_line(complaint->words, complaint->size);
+	if (asked) {
+		kill(-child, SIGKILL); /* what did not listen */
+		snprintf(complaint->words, sizeof(complaint->words), "it took too long");
 	}
 	return status;
 }
 
 /* One attempt; true: the program took the message and ended well. */
 static bool attempt(struct bell *bell, const char *const words[], const struct text *message,
-	char complaint[512])
+	struct complaint *complaint)
 {
-	const int input = os_unnamed_file(), errors = os_unnamed_file();
+	const int input = os_unnamed_file();
 	const ssize_t size = (ssize_t)message->size;
-	int code = 0, status = -1;
+	int ends[2] = {-1, -1}, code = 0, status = -1;
 	pid_t child;
 
-	complaint[0] = '\0';
-	if (input < 0 || errors < 0 || write(input, message->data, message->size) != size ||
-		lseek(input, 0, SEEK_SET))
+	*complaint = (struct complaint){0};
+	if (input < 0 || write(input, message->data, message->size) != size ||
+		lseek(input, 0, SEEK_SET) || os_pipe(ends, true) ||
+		fcntl(ends[0], F_SETFL, O_NONBLOCK))
 		code = errno ? errno : EIO;
+	complaint->from = ends[0];
 	if (!code)
-		code = child_start(&child, words[0], words, input, errors);
+		code = child_start(&child, words[0], words, input, ends[1]);
+	if (ends[1] >= 0)
+		close(ends[1]);
 	if (code)
-		snprintf(complaint, 512, "%s: %s", words[0], strerror(code));
+		snprintf(complaint->words, sizeof(complaint->words), "%s: %s", words[0],
+			strerror(code));
 	else
-		status = wait_child(bell, child);
-	if (!code && status && !lseek(errors, 0, SEEK_SET))
-		child_hear(errors, complaint);
+		status = wait_child(bell, child, complaint);
 	if (input >= 0)
 		close(input);
-	if (errors >= 0)
-		close(errors);
+	if (ends[0] >= 0)
+		close(ends[0]);
 	return !code && !status;
 }
 
@@ -152,14 +196,15 @@ static void deliver(
 	struct bell *bell, const char *key, const char *const words[], const struct text *message)
 {
 	const int most = (int)(sizeof(WAITS) / sizeof(*WAITS));
-	char complaint[512];
-	bool sent = attempt(bell, words, message, complaint);
+	struct complaint complaint = {.words = "the service ends"};
+	const bool may = clock_now() < latest(bell, clock_now());
+	bool sent = may && attempt(bell, words, message, &complaint);
 
 	for (int i = 0; i < most && !sent && !wait_for(bell, WAITS[i]); i++)
-		sent = attempt(bell, words, message, complaint);
+		sent = attempt(bell, words, message, &complaint);
 	if (!sent)
 		log_write(bell->log, LOG_WARN, "%s: an alarm could not be delivered: %s", key,
-			*complaint ? complaint : "the command failed");
+			*complaint.words ? complaint.words : "the command failed");
 	pthread_mutex_lock(&bell->lock);
 	bell->counts.sent += sent;
 	bell->counts.failed += !sent;
@@ -272,6 +317,7 @@ void bell_close(struct bell *bell)
 		return;
 	pthread_mutex_lock(&bell->lock);
 	bell->ending = true;
+	bell->until = clock_now() + FAREWELL;
 	pthread_cond_broadcast(&bell->some);
 	pthread_mutex_unlock(&bell->lock);
 	pthread_join(bell->thread, NULL);

@@ -59,7 +59,9 @@ int child_start(
 	posix_spawnattr_init(&how);
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawnattr_setsigdefault(&how, &all);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setflags(
+		&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setpgroup(&how, 0);
 	copy_environment(environment);
 	code = redirect(&actions, input, complaints);
 	if (!code)
@@ -68,6 +70,16 @@ int child_start(
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&how);
 	return code;
+}
+
+void child_line(char words[512], size_t size)
+{
+	while (size && words[size - 1] == '\n')
+		size--;
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)words[i] < ' ')
+			words[i] = ' ';
+	words[size] = '\0';
 }
 
 void child_hear(int complaints, char words[512])
@@ -79,7 +91,5 @@ void child_hear(int complaints, char words[512])
 	while ((got = read(complaints, rest, sizeof(rest))) > 0 || (got < 0 && errno == EINTR))
 		for (ssize_t i = 0; i < got && size < 511; i++)
 			words[size++] = rest[i];
-	while (size && words[size - 1] == '\n')
-		size--;
-	words[size] = '\0';
+	child_line(words, size);
 }

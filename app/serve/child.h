@@ -1,6 +1,6 @@
 /*
- * Processes that the service starts: backups and alarms. A child has the default signals and this
- * process's environment, without what would make it a rank of an MPI job.
+ * Processes that the service starts: backups and alarms. A child has the default signals, a process
+ * group of its own, and this process's environment, without what would make it a rank of an MPI job.
  */
 #ifndef RETAIN_SERVE_CHILD_H
 #define RETAIN_SERVE_CHILD_H
@@ -17,5 +17,7 @@ int child_start(
 
 /* Reads what the child complains about until it closes the pipe: one line, cut at 511 bytes. */
 void child_hear(int complaints, char words[512]);
+void child_line(
+	char words[512], size_t size); /* makes one line of bytes that were read otherwise */
 
 #endif

@@ -299,7 +299,7 @@ int session_begin(struct session *s, struct err *err)
 	if (!code)
 		code = session_catch_up(s, err);
 	if (!code)
-		code = keeper_begin(s, err);
+		keeper_begin(s);
 	if (!code)
 		code = open_again(s, err);
 	if (!code && s->journal && !run_stopping(&s->run))

@@ -71,6 +71,18 @@ def metric(service, result):
     return None
 
 
+def running(word):
+    """Whether a process has this argument."""
+    found = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found += word.encode() in file.read().split(b"\0")
+        except OSError:
+            pass
+    return found > 0
+
+
 def main():
     retain = os.path.abspath(sys.argv[1])
     folder = tempfile.mkdtemp(prefix="retain-alarms-")
@@ -96,13 +108,20 @@ def main():
     service.end()
     hook.shutdown()
 
-    # Nobody listens on port 9 here: learning goes on, and the service ends without waiting for all attempts.
-    service = Service(retain, os.path.join(folder, "shop"), "--listen", "127.0.0.1:0", "--set", "alarm.exec=",
+    # Nobody listens on port 9 here, and the command does not end: learning goes on, and the service ends
+    # without waiting for all attempts, and leaves nothing of the command behind.
+    marker = "7%d" % os.getpid()
+    service = Service(retain, os.path.join(folder, "shop"), "--listen", "127.0.0.1:0", "--set",
+                      f"alarm.exec=echo >&2 one; echo >&2 two; sleep {marker} | cat",
                       "--set", "alarm.webhook=http://127.0.0.1:9/")
-    well = all(teach(service, first, 1500, turned) for first, turned in ((4000, False), (5500, True)))
+    well = all(teach(service, first, 1500, turned) for first, turned in ((4000, False), (5500, True), (7000, False)))
+    verdict(well and until(lambda: running(marker)), "a command that hangs costs no answer")
     begin = time.monotonic()
     code = service.end()
-    verdict(well and code == 0 and time.monotonic() - begin < 60, "an address that refuses costs no answer", str(code))
+    took = time.monotonic() - begin
+    verdict(code == 0 and took < 15, "nor does an address that refuses, and the service ends soon", code, took)
+    verdict(not running(marker) and "took too long" in service.errors, "nothing of the command is left", service.errors)
+    verdict(all(line.startswith("retain: ") for line in service.errors.splitlines()), "a warning is a line", service.errors)
     done = subprocess.run([retain, "serve", os.path.join(folder, "shop"), "--listen", "127.0.0.1:0", "--set",
                            "alarm.webhook=ftp://x"], capture_output=True, text=True)
     verdict(done.returncode == 2 and "alarm.webhook = ftp://x" in done.stderr, "an address of another kind is refused",

@@ -114,7 +114,7 @@ def makes(service):
     got = json.loads(got)
     verdict(status == 200 and got["samples"] == 100 and got["moved"] > 0, "what changed between two", got)
     verdict(service.post("/v1/versions", {"name": "monday"})[0] == 400, "a name is taken once")
-    for name in "live", "", "a/b", ".x", "x" * 65, 7:
+    for name in "live", "", "a/b", ".x", "x" * 65, 7, "lock", "serving.json", "shadows", "a\0b":
         status, got = service.post("/v1/versions", {"name": name})
         verdict(status == 400 and "error" in got, "not a name: %r" % name, status, got)
     return was
@@ -186,6 +186,55 @@ def by_command(retain, service, folder):
             "every change is an event", changes)
 
 
+def made_again(service):
+    """A name may be used again once its version is dropped; what was asked of the former is forgotten."""
+    service.post("/v1/versions", {"name": "again"})
+    first = infer(service, "again")[1]
+    service.ask("DELETE", "/v1/versions/again")
+    teach(service, 3000, 600)
+    now = settle(service, "again")[1]
+    verdict(infer(service, "again")[1] == sure(now) != first, "a version that is dropped and made again",
+            first, infer(service, "again"), now)
+    for name in "again", "tuesday", "other":
+        service.post("/v1/versions", {"name": name})
+        service.post("/v1/versions/%s/serve" % name, "")
+    verdict(service.ask("DELETE", "/v1/versions/again")[0] == 200, "what answered long ago is dropped")
+    back = [service.post("/v1/rollback", "")[1].get("serving") for _ in range(2)]
+    verdict(back == ["tuesday", "live"], "rollback passes over it", back)
+
+
+def damage(folder, name, file, words, at=0):
+    with open(os.path.join(folder, "versions", name, file), "r+b") as file:
+        file.seek(at)
+        file.write(words)
+
+
+def damaged(retain, service, folder):
+    """Nothing that lies in a version can keep the folder from being opened."""
+    def command(*words):
+        return subprocess.run([retain, "version", folder, *words], capture_output=True, text=True, timeout=60)
+
+    for name in "tuesday", "other":
+        service.post("/v1/versions/%s/serve" % name, "")
+    damage(folder, "tuesday", "checkpoint/000000.state", b"damage", 1000)
+    status, got = service.post("/v1/rollback", "")
+    done = command("serve", "tuesday")
+    verdict(status == 409 and "damaged" in got["error"] and done.returncode and "damaged" in done.stderr,
+            "nobody goes back to a damaged version", status, got, done)
+    os.mkdir(os.path.join(folder, "versions", ".wish-x.part"))
+    damage(folder, "last", "version.json", b'{"by": "hand", "made": "2026-01-01", "samples": -9223372036854775808, "classes": 9e9}')
+    time.sleep(0.3)
+    verdict(service.get("/v1/versions/other?from=last")[0] in (200, 503) and command("diff", "last", "other").returncode in (0, 1)
+            and not os.path.exists(os.path.join(folder, "versions", "x.part")), "what version.json claims is not trusted")
+    damage(folder, "last", "version.json", b"}")
+    service.end(signal.SIGKILL)
+    service = start(retain, folder)
+    verdict(json.loads(service.get("/v1/state")[1])["serving"] == "other", "a folder with damaged versions opens")
+    verdict(service.get("/v1/versions")[0] == 503 and service.ask("DELETE", "/v1/versions/last")[0] == 200 and
+            service.get("/v1/versions")[0] == 200, "a damaged one is named, and can be dropped")
+    verdict(service.end() == 0 and "runtime error" not in service.errors, "it ends in good order", service.errors)
+
+
 def closed(retain, folder):
     before = subprocess.run([retain, "version", folder, "make", "last"], capture_output=True, text=True)
     verdict(before.returncode == 0, "of a folder that nobody works in", before)
@@ -200,7 +249,8 @@ def closed(retain, folder):
     verdict(status == 503 or status == 409, "a damaged version does not serve", status, got)
     verdict(infer(service, None) == infer(service, "live"), "and changes nothing")
     verdict(infer(service, "last")[0] == 200, "others do", infer(service, "last"))
-    service.end()
+    service.ask("DELETE", "/v1/versions/tuesday")
+    return service
 
 
 def main(retain):
@@ -215,7 +265,9 @@ def main(retain):
         service = after_a_kill(retain, folder, was)
         by_command(retain, service, folder)
         verdict(service.end() == 0, "it ends in good order", service.errors)
-        closed(retain, folder)
+        service = closed(retain, folder)
+        made_again(service)
+        damaged(retain, service, folder)
     finally:
         if service.process.poll() is None:
             service.end(signal.SIGKILL)

@@ -35,7 +35,7 @@ struct desk {
 	struct copy *serving; /* of the version that answers; NULL: the learner does */
 	char serving_name[VERSION_NAME + 1];
 	struct {
-		char name[VERSION_NAME + 1];
+		struct version version;
 		struct copy *copy;
 	} versions[DESK_VERSIONS]; /* asked for lately, the latest first */
 	double status_due;         /* from here on owned by the learner's thread */

@@ -54,8 +54,16 @@ void desk_turn_to(struct desk *desk)
 	copy_free(former);
 }
 
+/* One that was dropped and made again has the name alone in common with the former. */
+static bool same_version(const struct version *a, const struct version *b)
+{
+	return !strcmp(a->name, b->name) && a->made == b->made && a->samples == b->samples &&
+	       a->iteration == b->iteration;
+}
+
 /* What is there without reading files; takes over `read`, which becomes the latest. */
-static struct copy *find_version(struct desk *desk, const char *name, struct copy *read)
+static struct copy *find_version(
+	struct desk *desk, const char *name, const struct version *version, struct copy *read)
 {
 	struct copy *found = NULL, *last = NULL;
 	int at = 0;
@@ -66,13 +74,13 @@ static struct copy *find_version(struct desk *desk, const char *name, struct cop
 	else if (desk->serving && !strcmp(name, desk->serving_name))
 		found = copy_hold(desk->serving);
 	for (; !found && at < DESK_VERSIONS; at++)
-		if (desk->versions[at].copy && !strcmp(name, desk->versions[at].name))
+		if (desk->versions[at].copy && same_version(version, &desk->versions[at].version))
 			found = copy_hold(desk->versions[at].copy);
 	if (!found && read) {
 		last = desk->versions[DESK_VERSIONS - 1].copy;
 		memmove(&desk->versions[1], &desk->versions[0],
 			(DESK_VERSIONS - 1) * sizeof(*desk->versions));
-		snprintf(desk->versions[0].name, sizeof(desk->versions[0].name), "%s", name);
+		desk->versions[0].version = *version;
 		desk->versions[0].copy = copy_hold(read);
 		found = copy_hold(read);
 	}
@@ -85,7 +93,7 @@ static struct copy *find_version(struct desk *desk, const char *name, struct cop
 int desk_version(struct desk *desk, const char *name, struct copy **copy, struct err *err)
 {
 	const struct log quiet = {0};
-	struct version version;
+	struct version version = {0};
 	struct copy *read = NULL;
 	char *path;
 	int code = 0;
@@ -97,7 +105,7 @@ int desk_version(struct desk *desk, const char *name, struct copy **copy, struct
 		code = version_read(&version, desk->config.folder, name, err);
 	}
 	if (!code)
-		*copy = find_version(desk, name, NULL);
+		*copy = find_version(desk, name, &version, NULL);
 	if (code || *copy || !strcmp(name, VERSION_LIVE))
 		return code;
 	path = version_path(desk->config.folder, name);
@@ -105,7 +113,7 @@ int desk_version(struct desk *desk, const char *name, struct copy **copy, struct
 		    : err_memory(err, "a path", strlen(desk->config.folder));
 	mem_free(path);
 	if (!code)
-		*copy = find_version(desk, name, read);
+		*copy = find_version(desk, name, &version, read);
 	return code;
 }
 

@@ -13,10 +13,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/copy.h"
 
 enum { WORDS_MOST = 1 << 16 };
 
-static void copy_name(char to[VERSION_NAME + 1], const char *name)
+static void set_name(char to[VERSION_NAME + 1], const char *name)
 {
 	snprintf(to, VERSION_NAME + 1, "%s", name);
 }
@@ -28,17 +29,18 @@ static int parse(
 	const char *now = jvalue_text(jvalue_find(table, "serving"));
 	const char *why = jvalue_text(jvalue_find(table, "why"));
 
-	if (!now || (strcmp(now, VERSION_LIVE) && version_name_check(now, NULL)))
+	jvalue_whole(jvalue_find(table, "change"), &champion->change);
+	if (!now || champion->change < 0 || champion->change == INT64_MAX ||
+		(strcmp(now, VERSION_LIVE) && version_name_check(now, NULL)))
 		return err_set(err, ERR_FORMAT, "%s: does not say which version answers", path);
-	copy_name(champion->now, now);
+	set_name(champion->now, now);
 	snprintf(champion->why, sizeof(champion->why), "%s", why ? why : "");
 	jvalue_whole(jvalue_find(table, "since"), &champion->since);
-	jvalue_whole(jvalue_find(table, "change"), &champion->change);
 	for (size_t i = 0; i < jvalue_count(before) && i < CHAMPION_BEFORE; i++) {
 		const char *name = jvalue_text(jvalue_at(before, i));
 
 		if (name)
-			copy_name(champion->before[champion->before_count++], name);
+			set_name(champion->before[champion->before_count++], name);
 	}
 	return 0;
 }
@@ -136,30 +138,48 @@ bool champion_is_shadow(const char *folder, const char *name)
 	return found;
 }
 
+/* It must be possible to load it before it is what the folder says. */
 static int check(const char *folder, const char *name, struct err *err)
 {
+	const struct log quiet = {0};
 	struct version version;
+	struct copy *trial = NULL;
+	char *path;
+	int code;
 
-	if (!strcmp(name, VERSION_LIVE) || champion_is_shadow(folder, name))
+	if (!strcmp(name, VERSION_LIVE))
 		return 0;
-	return version_read(&version, folder, name, err);
+	code = version_read(&version, folder, name, err);
+	if (code)
+		return code == ERR_INPUT && champion_is_shadow(folder, name) ? 0 : code;
+	path = version_path(folder, name);
+	code = path ? copy_of_folder(&trial, path, &quiet, err)
+		    : err_memory(err, "a path", strlen(folder));
+	copy_free(trial);
+	mem_free(path);
+	return code;
+}
+
+static void forget_last(struct champion *champion)
+{
+	champion->before_count--;
+	memmove(champion->before[0], champion->before[1],
+		(size_t)champion->before_count * sizeof(*champion->before));
 }
 
 /* What answers now goes to the front of what answered before; `back`: it is forgotten there. */
 static void turn_to(struct champion *champion, const char *name, const char *why, bool back)
 {
 	if (back && champion->before_count) {
-		champion->before_count--;
-		memmove(champion->before[0], champion->before[1],
-			(size_t)champion->before_count * sizeof(*champion->before));
+		forget_last(champion);
 	} else if (strcmp(champion->now, name)) {
 		if (champion->before_count < CHAMPION_BEFORE)
 			champion->before_count++;
 		memmove(champion->before[1], champion->before[0],
 			(size_t)(champion->before_count - 1) * sizeof(*champion->before));
-		copy_name(champion->before[0], champion->now);
+		set_name(champion->before[0], champion->now);
 	}
-	copy_name(champion->now, name);
+	set_name(champion->now, name);
 	snprintf(champion->why, sizeof(champion->why), "%s", why);
 	champion->since = (int64_t)time(NULL);
 	champion->change++;
@@ -184,16 +204,18 @@ int champion_set(struct champion *now, const char *folder, const char *name, con
 	return code;
 }
 
-/* Where to: what answered before, or the newest version. */
-static int find_back(const struct champion *champion, const char *folder,
-	char name[VERSION_NAME + 1], struct err *err)
+/* Where to: the last one that answered before and was not dropped since, or the newest version. */
+static int find_back(
+	struct champion *champion, const char *folder, char name[VERSION_NAME + 1], struct err *err)
 {
 	struct version *list = NULL;
-	int count = 0, code;
+	int count = 0, code = ERR_INPUT;
 
-	if (champion->before_count) {
-		copy_name(name, champion->before[0]);
-		return check(folder, name, err);
+	for (; champion->before_count; forget_last(champion)) {
+		set_name(name, champion->before[0]);
+		code = check(folder, name, err);
+		if (code != ERR_INPUT)
+			return code;
 	}
 	/* The newest version may be what was just left. */
 	if (!strcmp(champion->why, "rollback"))
@@ -207,7 +229,7 @@ static int find_back(const struct champion *champion, const char *folder,
 			"and there is no version",
 			folder);
 	if (!code)
-		copy_name(name, list[count - 1].name);
+		set_name(name, list[count - 1].name);
 	mem_free(list);
 	return code;
 }

@@ -32,7 +32,8 @@ bool champion_uses(const struct champion *champion, const char *name);
 bool champion_is_shadow(const char *folder, const char *name);
 
 /*
- * Lets a version, a shadow or the learner answer from now on. ERR_INPUT if there is no such version.
+ * Lets a version, a shadow or the learner answer from now on. ERR_INPUT if there is no such version;
+ * one that cannot be read is refused, too, and nothing changes.
  * champion_back goes back to what answered before; if nothing else has, to the newest version.
  */
 int champion_set(struct champion *now, const char *folder, const char *name, const char *why,

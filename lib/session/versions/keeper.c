@@ -188,22 +188,23 @@ int keeper_open(struct session *s, struct err *err)
 }
 
 /* A change that was made when no process was here, or just before it was killed, is an event now. */
-int keeper_begin(struct session *s, struct err *err)
+void keeper_begin(struct session *s)
 {
 	struct version *list = NULL;
-	int count = 0, code = 0;
+	struct err why = {0};
+	int count = 0;
 
 	if (!s->run.config.folder)
-		return 0;
+		return;
 	if (s->run.events)
 		tell_champion(s);
-	code = version_list(&list, &count, s->run.config.folder, err);
+	if (version_list(&list, &count, s->run.config.folder, &why))
+		warn(s, &why);
 	s->keeper.made_when = (int64_t)time(NULL);
 	for (int i = 0; i < count; i++)
 		if (!strcmp(list[i].by, BY_RULE))
 			s->keeper.made_when = list[i].made;
 	mem_free(list);
-	return code;
 }
 
 static void look_at_champion(struct session *s)
@@ -211,15 +212,17 @@ static void look_at_champion(struct session *s)
 	struct champion c;
 	struct err why = {0};
 	int code = champion_read(&c, s->run.config.folder, &why);
+	const bool said = code && s->keeper.unreadable;
 
-	if (!code && c.change == s->keeper.champion.change)
+	s->keeper.unreadable = code;
+	if (said || (!code && c.change == s->keeper.champion.change))
 		return;
 	if (!code)
 		code = take_up(s, &c, &why);
 	if (!code) {
 		tell_champion(s);
 		code = checkpoint_save(&s->run, &why);
-	} else {
+	} else if (!s->keeper.unreadable) {
 		s->keeper.champion.change = c.change; /* said once */
 	}
 	if (code)
@@ -231,19 +234,8 @@ int keeper_serve(struct session *s, const char *name, const char *why, struct er
 	const char *folder = s->run.config.folder;
 	const struct champion before = s->keeper.champion;
 	struct champion c;
-	char *path = name && strcmp(name, VERSION_LIVE) ? version_path(folder, name) : NULL;
-	struct copy *trial = NULL;
-	int code = 0;
+	int code = name && shadows_find(&s->shadows, name) ? shadows_save(s, err) : 0;
 
-	/* It must be possible to load it before it is what the folder says. */
-	if (path && shadows_find(&s->shadows, name))
-		code = shadows_save(s, err);
-	else if (path)
-		code = version_name_check(name, err);
-	if (!code && path && path_has(path, "version.json"))
-		code = copy_of_folder(&trial, path, &s->run.config.log, err);
-	copy_free(trial);
-	mem_free(path);
 	if (!code)
 		code = name ? champion_set(&c, folder, name, why, err)
 			    : champion_back(&c, folder, err);
@@ -355,7 +347,8 @@ static void look_at_wishes(struct session *s)
 				     ? NULL
 				     : path_join(all, entry->d_name);
 
-		if (path)
+		/* A version called wish-x is .wish-x.part, a folder, while it is dropped. */
+		if (path && !path_is_folder(path))
 			grant(s, entry->d_name, path);
 		mem_free(path);
 	}
@@ -393,6 +386,17 @@ bool keeper_at_work(const char *folder)
 	return at_work;
 }
 
+/* Not by a file of another name that is renamed: that would be a wish as well. */
+static int leave_wish(const char *path, struct err *err)
+{
+	const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (file < 0)
+		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	close(file);
+	return 0;
+}
+
 int keeper_ask(
 	const char *folder, const char *name, double seconds, struct version *made, struct err *err)
 {
@@ -411,7 +415,7 @@ int keeper_ask(
 	if (!code)
 		code = file_make_folder(all, err);
 	if (!code)
-		code = file_write(path, "", 0, err);
+		code = leave_wish(path, err);
 	while (!code && path_exists(path) && clock_now() < until)
 		nanosleep(&pause, NULL);
 	if (!code && !unlink(path))

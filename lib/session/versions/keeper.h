@@ -28,6 +28,7 @@ struct keeper {
 	int64_t made_at;      /* samples at the last automatic version, */
 	int64_t made_when;    /* ... and when it was made */
 	double look_due;
+	bool unreadable; /* serving.json was, at the last look */
 };
 
 int keeper_init(struct keeper *keeper, const struct options *options, struct err *err);
@@ -35,7 +36,7 @@ void keeper_release(struct keeper *keeper);
 
 /* When the session has its learner, and when it has caught up with its journal. */
 int keeper_open(struct session *session, struct err *err);
-int keeper_begin(struct session *session, struct err *err);
+void keeper_begin(struct session *session);
 void keeper_state(struct keeper *keeper, struct state *state);
 
 /* After a time step, and whenever there is time. What fails is a warning. */

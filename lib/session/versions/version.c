@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,17 @@
 
 enum { WORDS_MOST = 1 << 16 };
 
+static const char *const TAKEN[] = {"lock", "serving.json", "shadows"}; /* lie beside versions */
+
 int version_name_check(const char *name, struct err *err)
 {
 	const size_t size = strlen(name);
 
+	for (size_t i = 0; i < sizeof(TAKEN) / sizeof(*TAKEN); i++)
+		if (!strcmp(name, TAKEN[i]))
+			return err_set(err, ERR_INPUT,
+				"%s: is a file of the folder of versions; choose another name",
+				name);
 	if (!strcmp(name, VERSION_LIVE))
 		return err_set(err, ERR_INPUT,
 			"%s: is the name of the learner itself, which goes on learning", name);
@@ -74,12 +82,12 @@ void version_say(const struct version *version, struct jwriter *json)
 	jwriter_whole(json, "bytes", version->bytes);
 }
 
-static int64_t whole(const struct jvalue *table, const char *key)
+static int64_t count(const struct jvalue *table, const char *key, int64_t most)
 {
 	int64_t number = 0;
 
 	jvalue_whole(jvalue_find(table, key), &number);
-	return number;
+	return number < 0 ? 0 : number > most ? most : number;
 }
 
 static double number(const struct jvalue *table, const char *key)
@@ -102,11 +110,11 @@ static int parse(struct version *version, const struct jvalue *table, const char
 		!moment_date(made, strlen(made), &when))
 		return err_set(err, ERR_FORMAT, "%s: does not say what version this is", path);
 	*version = (struct version){.made = when / 1000000,
-		.samples = whole(table, "samples"),
-		.iteration = whole(table, "iteration"),
-		.classes = (int)whole(table, "classes"),
-		.inputs = whole(table, "inputs"),
-		.bytes = whole(table, "bytes"),
+		.samples = count(table, "samples", INT64_MAX),
+		.iteration = count(table, "iteration", INT64_MAX),
+		.classes = (int)count(table, "classes", INT_MAX),
+		.inputs = count(table, "inputs", INT64_MAX),
+		.bytes = count(table, "bytes", INT64_MAX),
 		.le = number(table, "le"),
 		.recent = number(table, "recent")};
 	jvalue_truth(jvalue_find(table, "live"), &version->live);
@@ -133,15 +141,24 @@ int version_read_at(struct version *version, const char *path, const char *name,
 	return code;
 }
 
+static int check_there(const char *folder, const char *name, const char *path, struct err *err)
+{
+	const int code = version_name_check(name, err);
+
+	if (code)
+		return code;
+	if (!path)
+		return err_memory(err, "a path", strlen(folder));
+	return path_has(path, "version.json")
+		       ? 0
+		       : err_set(err, ERR_INPUT, "%s: has no version %s", folder, name);
+}
+
 int version_read(struct version *version, const char *folder, const char *name, struct err *err)
 {
-	int code = version_name_check(name, err);
-	char *path = code ? NULL : version_path(folder, name);
+	char *path = version_path(folder, name);
+	int code = check_there(folder, name, path, err);
 
-	if (!code && !path)
-		code = err_memory(err, "a path", strlen(folder));
-	if (!code && !path_has(path, "version.json"))
-		code = err_set(err, ERR_INPUT, "%s: has no version %s", folder, name);
 	if (!code)
 		code = version_read_at(version, path, name, err);
 	mem_free(path);
@@ -213,13 +230,12 @@ int version_list(struct version **list, int *count, const char *folder, struct e
 	return code;
 }
 
-/* It loses its name first: a half-removed one is no version. */
+/* It loses its name first: a half-removed one is no version. What it holds may be damaged. */
 int version_drop(const char *folder, const char *name, struct err *err)
 {
-	struct version version;
 	struct champion champion;
 	char *path = version_path(folder, name), gone[VERSION_NAME + 16], *to;
-	int code = version_read(&version, folder, name, err);
+	int code = check_there(folder, name, path, err);
 
 	if (!code)
 		code = champion_read(&champion, folder, err);

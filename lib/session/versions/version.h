@@ -39,7 +39,10 @@ struct version {
 	int64_t bytes;              /* of its files */
 };
 
-/* 1 to VERSION_NAME letters, digits, _, - or ., not beginning with a dot; `live` is taken. */
+/*
+ * 1 to VERSION_NAME letters, digits, _, - or ., not beginning with a dot; `live`, and what else lies in
+ * versions/, is taken.
+ */
 int version_name_check(const char *name, struct err *err);
 
 /* FOLDER/versions/NAME, for mem_free; NULL if out of memory. */

@@ -147,8 +147,12 @@ static void say_keys(const struct side *a, const struct side *b, struct jwriter 
 
 static void say_classes(const struct side *a, const struct side *b, struct jwriter *json)
 {
+	/* By the nets themselves: what version.json says of them may be anything. */
+	const int from = net_spec(a->weights->net)->classes,
+		  to = net_spec(b->weights->net)->classes;
+
 	jwriter_list(json, "new_classes");
-	for (int i = a->version.classes; i < b->version.classes; i++) {
+	for (int i = from; i < to; i++) {
 		const char *name = b->weights->class_names ? b->weights->class_names[i] : NULL;
 
 		if (name)
