@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
 	{"backup", cmd_backup, "copy a run's folder, even while a process works in it"},
 	{"restore", cmd_restore, "make a folder of such a copy"},
+	{"export", cmd_export, "write out samples, predictions, labels and times"},
 	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{"completion", cmd_completion, "a script that completes what you type in a shell"},

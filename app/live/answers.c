@@ -119,17 +119,21 @@ static void say_prediction(struct jwriter *line, const struct answer *answer)
 	(answer->target == TARGET_NUMBER ? say_number : say_class)(line, answer);
 }
 
-static void say_sample(struct jwriter *line, const struct answer *answer)
+void answers_add_label(struct jwriter *line, const union target *label, enum target_kind target,
+	int width, const char *numbers, const struct class_list *names)
 {
-	const int32_t label = answer->label->class;
-
-	jwriter_raw(line, "id", answer->id);
-	if (answer->target == TARGET_NUMBER)
-		add_values(line, "label", target_numbers(answer->label), 1, answer->width,
-			answer->numbers);
+	if (target == TARGET_NUMBER)
+		add_values(line, "label", target_numbers(label), 1, width, numbers);
 	else
 		add_class(line, "label",
-			(struct answers_class){label, name_of(answer->names, label)});
+			(struct answers_class){label->class, name_of(names, label->class)});
+}
+
+static void say_sample(struct jwriter *line, const struct answer *answer)
+{
+	jwriter_raw(line, "id", answer->id);
+	answers_add_label(
+		line, answer->label, answer->target, answer->width, answer->numbers, answer->names);
 	jwriter_whole(line, "sample", answer->sample);
 }
 

@@ -62,6 +62,10 @@ void answers_add(struct jwriter *line, struct answers_class prediction, double p
  */
 void answers_add_numbers(struct jwriter *line, const float *answer, int width, const char *names);
 
+/* Writes the label of a sample. */
+void answers_add_label(struct jwriter *line, const union target *label, enum target_kind target,
+	int width, const char *numbers, const struct class_list *names);
+
 /* Sends everything, waiting for the reader if necessary. */
 int answers_send(struct answers *answers, struct err *err);
 

@@ -47,7 +47,7 @@ static int start(struct backups *b, int complaints, pid_t *child)
 {
 	const char *const words[] = {"retain", "backup", "--quiet", "--", b->folder, b->to, NULL};
 
-	return child_start(child, os_program(), words, -1, complaints);
+	return child_start(child, os_program(), words, -1, -1, complaints);
 }
 
 /* What the process says, until it ends; and its status. */

@@ -177,7 +177,7 @@ static bool attempt(struct bell *bell, const char *const words[], const struct t
 		code = errno ? errno : EIO;
 	complaint->from = ends[0];
 	if (!code)
-		code = child_start(&child, words[0], words, input, ends[1]);
+		code = child_start(&child, words[0], words, input, -1, ends[1]);
 	if (ends[1] >= 0)
 		close(ends[1]);
 	if (code)

@@ -29,22 +29,24 @@ static void copy_environment(char *to[VARIABLES])
 	to[n] = NULL;
 }
 
-static int redirect(posix_spawn_file_actions_t *actions, int input, int complaints)
+static int redirect(posix_spawn_file_actions_t *actions, int input, int output, int complaints)
 {
 	int code = input < 0 ? posix_spawn_file_actions_addopen(
 				       actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
 			     : posix_spawn_file_actions_adddup2(actions, input, STDIN_FILENO);
 
-	if (!code)
+	if (!code && output < 0)
 		code = posix_spawn_file_actions_addopen(
 			actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	else if (!code)
+		code = posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
 	if (!code)
 		code = posix_spawn_file_actions_adddup2(actions, complaints, STDERR_FILENO);
 	return code;
 }
 
-int child_start(
-	pid_t *child, const char *program, const char *const words[], int input, int complaints)
+int child_start(pid_t *child, const char *program, const char *const words[], int input, int output,
+	int complaints)
 {
 	char *environment[VARIABLES];
 	posix_spawn_file_actions_t actions;
@@ -63,7 +65,7 @@ int child_start(
 		&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setpgroup(&how, 0);
 	copy_environment(environment);
-	code = redirect(&actions, input, complaints);
+	code = redirect(&actions, input, output, complaints);
 	if (!code)
 		code = posix_spawnp(
 			child, program, &actions, &how, (char *const *)words, environment);

@@ -38,6 +38,7 @@ struct serve {
 	struct backups *backups; /* NULL: disabled */
 	struct meters meters;
 	atomic_int watchers; /* of events */
+	atomic_int exports;  /* being made */
 	int64_t body_most;   /* serve.body */
 	struct budget budget;
 	char url[LISTEN_NAME + 32];
@@ -90,6 +91,7 @@ enum route_flags {
 	ROUTE_TENSORS = 1024,
 	ROUTE_COSTS = 2048, /* always goes to the workers */
 	ROUTE_FROM = 4096,  /* ?from= */
+	ROUTE_TIMES = 8192, /* ?since=, ?until= and ?format= */
 };
 
 /*
@@ -150,6 +152,7 @@ enum http_next serve_predict(struct exchange *exchange), serve_label(struct exch
 	serve_save(struct exchange *exchange), serve_backup(struct exchange *exchange),
 	serve_versions(struct exchange *exchange), serve_make_version(struct exchange *exchange),
 	serve_version(struct exchange *exchange), serve_drop_version(struct exchange *exchange),
-	serve_by_version(struct exchange *exchange), serve_rollback(struct exchange *exchange);
+	serve_by_version(struct exchange *exchange), serve_rollback(struct exchange *exchange),
+	serve_export(struct exchange *exchange);
 
 #endif

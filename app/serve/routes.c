@@ -42,6 +42,12 @@ const struct route routes[] = {
 		"Copies the folder as it is at this moment, below serve.backups, and answers with "
 		"the copy's name when it is whole.",
 		serve_backup, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Done"},
+	{"GET", "/v1/export",
+		"All samples as lines: inputs, what was predicted before the label, labels, ids "
+		"and "
+		"times. A token that may only read is not enough.",
+		serve_export, ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_COPY | ROUTE_COSTS | ROUTE_TIMES,
+		NULL, NDJSON, NULL, "Text"},
 	{"GET", "/v1/versions", "All versions, and which one answers.", serve_versions,
 		ROUTE_LEARNS | ROUTE_COSTS, NULL, JSON, NULL, "Versions"},
 	{"POST", "/v1/versions",

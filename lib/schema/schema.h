@@ -209,6 +209,16 @@ int schema_encode_row(const struct schema *schema, const struct jvalue *row, flo
 	size_t floats, int *added, struct err *err);
 
 /*
+ * The way back: what an input of this many floats says in a column, empty if it is missing or was
+ * only kept as a hash; and the row of all that is there.
+ */
+enum { SCHEMA_SAID = SCHEMA_WORD + 1 };
+const char *schema_said(const struct schema *schema, int column, const float *input, size_t floats,
+	char out[SCHEMA_SAID]);
+void schema_say_row(const struct schema *schema, const float *input, size_t floats,
+	struct jwriter *json, const char *name);
+
+/*
  * The schema as JSON, for inputs of this many floats. Reading also accepts handwritten ones,
  * {"columns": [{"name": "age", "kind": "number"}]}: omitted sizes are taken from `sizes`. `where`
  * begins error messages.

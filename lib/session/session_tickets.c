@@ -99,8 +99,8 @@ static int keep(struct session *s, const struct waiting_step *step, struct err *
 	return code || !s->journal ? code : waiting_keep(&s->waiting, step, s->journal, err);
 }
 
-int session_observe(struct session *s, struct waiting_step *step, struct session_said *said,
-	struct err *err)
+int session_observe(
+	struct session *s, struct waiting_step *step, struct session_said *said, struct err *err)
 {
 	bool late = false;
 	int code = waiting_step_widen(step, s->run.floats, err);

@@ -20,6 +20,7 @@ static const struct lmdb_table list[] = {
 	[LABELLED] = {"labelled", true},
 	[KEYS] = {"keys", true},
 	[DONE] = {"done", false},
+	[SAID] = {"said", true, true},
 };
 
 static const char magic[8] = "retain-j";
@@ -148,11 +149,22 @@ static int header_open(struct journal *j, size_t floats, int width, struct err *
 	if (code)
 		return code;
 	j->input = shortest(j);
-	return j->header.version == JOURNAL_VERSION ? 0 : journal_upgrade(j, err);
+	if (j->header.version == JOURNAL_VERSION)
+		return 0;
+	return lmdb_reads_only(j->lmdb)
+		       ? err_set(err, ERR_STATE,
+				 "%s: is a journal of version %d; start retain in its folder once, "
+				 "which makes it one of version %d",
+				 j->folder, JOURNAL_BEFORE, JOURNAL_VERSION)
+		       : journal_upgrade(j, err);
 }
 
-int journal_open(
-	struct journal **journal, const char *folder, size_t floats, int width, struct err *err)
+/* What a journal is opened by: for changes, or as a snapshot. */
+typedef int open_fn(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list,
+	int count, struct err *err);
+
+static int open_tables(struct journal **journal, const char *folder, size_t floats, int width,
+	open_fn *open, struct err *err)
 {
 	struct journal *made = mem_new(1, sizeof(*made));
 	int code;
@@ -169,7 +181,7 @@ int journal_open(
 		       ? 0
 		       : err_memory(err, "a journal", TAKEN_LEAST * sizeof(*made->taken));
 	if (!code)
-		code = lmdb_open(&made->lmdb, folder, list, sizeof(list) / sizeof(list[0]), err);
+		code = open(&made->lmdb, folder, list, sizeof(list) / sizeof(list[0]), err);
 	if (!code)
 		code = header_open(made, floats, width, err);
 	if (!code) {
@@ -183,6 +195,17 @@ int journal_open(
 	}
 	*journal = made;
 	return 0;
+}
+
+int journal_open(
+	struct journal **journal, const char *folder, size_t floats, int width, struct err *err)
+{
+	return open_tables(journal, folder, floats, width, lmdb_open, err);
+}
+
+int journal_open_snapshot(struct journal **journal, const char *folder, struct err *err)
+{
+	return open_tables(journal, folder, 0, 0, lmdb_open_snapshot, err);
 }
 
 void journal_close(struct journal *journal)
@@ -335,13 +358,16 @@ static int add_body(struct lmdb *lmdb, const void *context)
 	job->header->added += job->n;
 	for (size_t i = 0; i < j->taken_count && !status; i++)
 		status = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
-	if (!status)
-		status = journal_unwait_all(j, j->leaving, j->leaving_count);
 	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !status;
 		id++)
 		status = lmdb_remove(lmdb, LABELLED, id_key(&id));
-	for (int i = 0; i < job->n && !status; i++)
+	for (int i = 0; i < job->n && !status; i++) {
 		status = sample_put(job, i);
+		if (!status)
+			status = journal_say(j, i, job->n, j->header.added + i);
+	}
+	if (!status)
+		status = journal_unwait_all(j, j->leaving, j->leaving_count);
 	if (!status)
 		status = journal_unremember(j, job->header);
 	if (!status)
@@ -505,6 +531,16 @@ static int trim_body(struct lmdb *lmdb, const void *context)
 	return status ? status : journal_put_header(job->journal, &job->header);
 }
 
+static int unsay_body(struct lmdb *lmdb, const void *context)
+{
+	const struct trim_job *job = context;
+	int status = 0;
+
+	for (size_t i = 0; i < job->n && !status; i++)
+		status = journal_unsay(job->journal, job->ids[i]);
+	return status;
+}
+
 int journal_trim(
 	struct journal *journal, const int64_t *ids, size_t n, int64_t needed, struct err *err)
 {
@@ -520,7 +556,10 @@ int journal_trim(
 		return code;
 	journal->header = job.header;
 	/* Freed space can be used one transaction later. On a full disk no other would succeed,
-	 * so an empty one is made now. */
+	 * so an empty one is made now, and what stands beside the samples goes in the next. */
 	job.n = 0;
-	return lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
+	code = lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
+	job.n = n;
+	return code ? code
+		    : lmdb_write(journal->lmdb, unsay_body, &job, "cannot remove samples", err);
 }

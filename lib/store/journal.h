@@ -37,6 +37,12 @@ struct journal;
 int journal_open(
 	struct journal **journal, const char *folder, size_t floats, int width, struct err *err);
 void journal_close(struct journal *journal);
+
+/*
+ * The journal as it is at this moment, for the calls that only read, even while another process
+ * has it open; not this process. One of a former version must have been opened once before.
+ */
+int journal_open_snapshot(struct journal **journal, const char *folder, struct err *err);
 size_t journal_floats(const struct journal *journal);
 int journal_width(const struct journal *journal);
 void journal_widen(struct journal *journal, size_t floats);
@@ -65,6 +71,9 @@ int64_t journal_kept(const struct journal *journal);
 int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs,
 	union target *labels, struct err *err);
 bool journal_has(struct journal *journal, int64_t id);
+
+/* Finds the first sample whose id is not below *id. */
+int journal_next(struct journal *journal, int64_t *id, bool *found, struct err *err);
 
 /* How many samples the call that added sample id added from there on. */
 int journal_call(struct journal *journal, int64_t id, int *n, struct err *err);
@@ -125,6 +134,22 @@ int journal_drop(struct journal *journal, const char *const *keys, int n, struct
 /* Fills in the guesses of n samples. Errors are those of journal_read. */
 int journal_guesses(
 	struct journal *journal, const int64_t *ids, int n, union target *guesses, struct err *err);
+
+/*
+ * What is kept of a sample beside what is learned from: times in milliseconds since 1970 (0:
+ * unknown), its key (empty: it had none, or came to a former version and is no longer remembered),
+ * and what journal_wait was given as its probability. journal_next_waiting has the same of the
+ * first waiting input whose number is not below *arrival; its key is empty after the last.
+ */
+struct journal_said {
+	int64_t asked, labelled;
+	int64_t corrected; /* 0: its label is the first one */
+	double probability;
+	char key[JOURNAL_KEY + 1];
+};
+int journal_said(struct journal *journal, int64_t id, struct journal_said *said, struct err *err);
+int journal_next_waiting(
+	struct journal *journal, int64_t *arrival, struct journal_said *said, struct err *err);
 
 /*
  * journal_beside sets what the next journal_add stores with its samples: guesses for those that

@@ -4,10 +4,12 @@
  *	about     "header": the header; a note's name: its words, with their NUL
  *	samples   id: input and trailer
  *	waiting   key: input and tail; an input beyond header.floats ends with no NAN
- *	arrivals  sequence number of a waiting input: its key
- *	labelled  future id of a taken input: its label and key, without a NUL
+ *	arrivals  sequence number of a waiting input: its key, and behind a NUL when it came
+ *	labelled  future id of a taken input: its label and key, and behind a NUL when it came
  *	keys      id of a sample that had waited: its key
  *	done      key of such a sample: its id and label, and what was predicted
+ *	said      id of a sample: when, and its key, without a NUL. Nothing that is learned depends
+ *	          on it; former versions neither have nor miss it
  *
  * Targets of several cells need more room than the structs below have. In front of the trailer, and
  * behind `done`, stand `more` cells: those of the label behind its first, then those of the guess
@@ -27,7 +29,7 @@
 /* JOURNAL_BEFORE is the one earlier version that can be opened; see journal_upgrade.c. */
 enum { JOURNAL_VERSION = 4, JOURNAL_BEFORE = 3 };
 
-enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE };
+enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE, SAID };
 
 struct header {
 	char magic[8];
@@ -66,6 +68,7 @@ struct taken {
 	char key[JOURNAL_KEY + 1];
 	int64_t arrival;
 	double probability;
+	int64_t asked, labelled; /* when; 0: unknown */
 };
 
 struct note {
@@ -100,14 +103,35 @@ static inline struct lmdb_key id_key(const int64_t *id)
 	return (struct lmdb_key){id, sizeof(*id)};
 }
 
-/* Copies a record as NUL-terminated text; false if it cannot be a key. */
+/* Copies a record's key as NUL-terminated text; false if it cannot be one. */
 static inline bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_t size)
 {
-	if (!record || size > JOURNAL_KEY)
+	const size_t length = record ? strnlen(record, size) : 0;
+
+	if (!record || length > JOURNAL_KEY)
 		return false;
-	memcpy(out, record, size);
-	out[size] = '\0';
+	memcpy(out, record, length);
+	out[length] = '\0';
 	return true;
+}
+
+/* A time behind a key. Former versions read such a record as the key alone. */
+enum { KEY_TIME = 1 + sizeof(int64_t) };
+static inline void key_put(void *record, const char *key, size_t size, int64_t time)
+{
+	memcpy(record, key, size + 1);
+	memcpy((char *)record + size + 1, &time, sizeof(time));
+}
+
+/* 0: there is none. */
+static inline int64_t key_time(const void *record, size_t size)
+{
+	const size_t length = record ? strnlen(record, size) : 0;
+	int64_t time = 0;
+
+	if (size == length + KEY_TIME)
+		memcpy(&time, (const char *)record + length + 1, sizeof(time));
+	return time;
 }
 
 /* The cells of targets that stand beside the structs above. */
@@ -157,9 +181,12 @@ void journal_drop_notes(struct journal *journal);
 /* For transaction bodies; they return LMDB's status. */
 int journal_put_header(struct journal *journal, const struct header *header);
 int journal_put_notes(struct journal *journal);
-/* Removes a waiting input. */
+/* Keeps what stands beside the i-th sample of a call; removes it. */
+int journal_say(struct journal *journal, int i, int n, int64_t id);
+int journal_unsay(struct journal *journal, int64_t id);
 /* Removes those of journal_leave. */
 int journal_unwait_all(struct journal *journal, const char *const *keys, int n);
+/* Removes a waiting input. */
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
 /* Remembers the key of a sample; forgets keys that are too old. */
 int journal_remember(struct journal *journal, const char *key, const struct done *done,

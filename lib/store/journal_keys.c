@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/journal_impl.h"
 
@@ -72,6 +73,7 @@ struct wait_job {
 	const union target *guesses;
 	const double *probabilities;
 	int n;
+	int64_t now;
 	struct header *header; /* what it will be */
 };
 
@@ -104,14 +106,15 @@ static int arrival_of(
 
 	if (!status && found && tail_get(j, found, size, &tail)) {
 		*arrival = tail.arrival;
-		return 0;
+	} else {
+		*arrival = job->header->arrived++;
+		++*waiting;
 	}
-	*arrival = job->header->arrived++;
-	++*waiting;
 	if (!status)
-		status = lmdb_put(j->lmdb, ARRIVALS, id_key(arrival), strlen(key), &record);
+		status = lmdb_put(
+			j->lmdb, ARRIVALS, id_key(arrival), strlen(key) + KEY_TIME, &record);
 	if (!status)
-		memcpy(record, key, strlen(key));
+		key_put(record, key, strlen(key), job->now);
 	return status;
 }
 
@@ -231,7 +234,8 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 	const union target *guesses, const double *probabilities, int n, struct err *err)
 {
 	struct header header;
-	const struct wait_job job = {journal, keys, inputs, guesses, probabilities, n, &header};
+	const struct wait_job job = {
+		journal, keys, inputs, guesses, probabilities, n, clock_wall(), &header};
 	int code = keys_check(journal, keys, n, err);
 
 	if (!code)
@@ -327,6 +331,9 @@ int journal_take(struct journal *journal, const char *key, float *input, union t
 	struct taken *taken;
 	union target *guess;
 	struct tail tail;
+	const void *record;
+	size_t size;
+	int64_t asked;
 	int code = keys_check(journal, &key, 1, err);
 
 	if (!code)
@@ -337,6 +344,10 @@ int journal_take(struct journal *journal, const char *key, float *input, union t
 		return code;
 	guess = taken_guess(journal, journal->taken_count);
 	code = waiting_find(journal, key, input, guess, &tail, err);
+	if (!code)
+		code = lmdb_find(
+			journal->lmdb, ARRIVALS, id_key(&tail.arrival), &record, &size, err);
+	asked = code ? 0 : key_time(record, size);
 	lmdb_end(journal->lmdb);
 	if (code)
 		return code;
@@ -344,6 +355,8 @@ int journal_take(struct journal *journal, const char *key, float *input, union t
 	memcpy(taken->key, key, strlen(key) + 1);
 	taken->arrival = tail.arrival;
 	taken->probability = tail.probability;
+	taken->asked = asked;
+	taken->labelled = clock_wall();
 	if (guesses)
 		memcpy(guesses, guess, target_guess(journal_width(journal)) * sizeof(*guess));
 	return 0;
@@ -367,11 +380,11 @@ static int label_body(struct lmdb *lmdb, const void *context)
 		const size_t size = strlen(j->taken[i].key);
 		void *record;
 
-		status = lmdb_put(lmdb, LABELLED, id_key(&id), label + size, &record);
+		status = lmdb_put(lmdb, LABELLED, id_key(&id), label + size + KEY_TIME, &record);
 		if (status)
 			break;
 		memcpy(record, job->labels + i * width, label);
-		memcpy((char *)record + label, j->taken[i].key, size);
+		key_put((char *)record + label, j->taken[i].key, size, j->taken[i].labelled);
 	}
 	return status ? status : journal_put_notes(job->journal);
 }
@@ -401,6 +414,7 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	const size_t cells = (size_t)journal_width(journal) * sizeof(*label);
 	const void *record;
 	size_t size;
+	int64_t labelled = 0;
 	int code = lmdb_begin(journal->lmdb, err);
 
 	key[0] = '\0';
@@ -410,12 +424,15 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	if (!code && size > cells) {
 		memcpy(label, record, cells);
 		key_copy(key, (const char *)record + cells, size - cells);
+		labelled = key_time((const char *)record + cells, size - cells);
 	}
 	lmdb_end(journal->lmdb);
 	if (code || !*key)
 		return code;
 	code = journal_take(journal, key, input, guesses, err);
-	if (!code)
+	if (!code) {
+		journal->taken[journal->taken_count - 1].labelled = labelled;
 		journal->labelled = journal->taken_count;
+	}
 	return code;
 }

@@ -54,10 +54,11 @@ struct lmdb {
 	MDB_dbi databases[LMDB_TABLES];
 	int64_t records[LMDB_TABLES];
 	MDB_txn *reader, *writer;
-	MDB_txn *held; /* NULL: nothing is */
-	size_t spent;  /* how much of the map that may use, at most */
-	bool holding;  /* the next change will be held */
-	bool lost;     /* what was held could not be synced */
+	MDB_txn *held;             /* NULL: nothing is; of a snapshot all that is read */
+	bool missing[LMDB_TABLES]; /* in a snapshot */
+	size_t spent;              /* how much of the map that may use, at most */
+	bool holding;              /* the next change will be held */
+	bool lost;                 /* what was held could not be synced */
 };
 
 static int failed(const struct lmdb *lmdb, int status, const char *doing, struct err *err)
@@ -217,6 +218,8 @@ static int count_records(struct lmdb *lmdb)
 	if (status)
 		return status;
 	for (int i = 0; i < lmdb->count && !status; i++) {
+		if (lmdb->missing[i])
+			continue;
 		status = mdb_stat(view(lmdb), lmdb->databases[i], &stat);
 		if (!status)
 			lmdb->records[i] = (int64_t)stat.ms_entries;
@@ -252,8 +255,13 @@ int lmdb_put(struct lmdb *lmdb, int table, struct lmdb_key key, size_t size, voi
 {
 	const unsigned flags = MDB_RESERVE | (lmdb->list[table].ids ? MDB_APPEND : 0);
 	MDB_val name = key_of(key), value = {size, NULL};
-	const int status = mdb_put(lmdb->writer, lmdb->databases[table], &name, &value, flags);
+	int status = mdb_put(lmdb->writer, lmdb->databases[table], &name, &value, flags);
 
+	/* One that does not come last. */
+	if (status == MDB_KEYEXIST) {
+		value = (MDB_val){size, NULL};
+		status = mdb_put(lmdb->writer, lmdb->databases[table], &name, &value, MDB_RESERVE);
+	}
 	*record = value.mv_data;
 	lmdb->spent += CHANGE + 2 * size;
 	return status;
@@ -278,11 +286,11 @@ int lmdb_peek(struct lmdb *lmdb, int table, struct lmdb_key key, const void **re
 	return status == MDB_NOTFOUND ? 0 : status;
 }
 
-int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size)
+static int record_from(MDB_txn *txn, MDB_dbi table, int64_t *id, const void **record, size_t *size)
 {
 	MDB_val name = {sizeof(*id), id}, value;
 	MDB_cursor *cursor;
-	int status = mdb_cursor_open(lmdb->writer, lmdb->databases[table], &cursor);
+	int status = mdb_cursor_open(txn, table, &cursor);
 
 	*record = NULL;
 	if (status)
@@ -297,6 +305,11 @@ int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **recor
 	return status == MDB_NOTFOUND ? 0 : status;
 }
 
+int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size)
+{
+	return record_from(lmdb->writer, lmdb->databases[table], id, record, size);
+}
+
 int lmdb_begin(struct lmdb *lmdb, struct err *err)
 {
 	const int status = view_begin(lmdb);
@@ -308,11 +321,29 @@ int lmdb_find(struct lmdb *lmdb, int table, struct lmdb_key key, const void **re
 	struct err *err)
 {
 	MDB_val name = key_of(key), value;
-	const int status = mdb_get(view(lmdb), lmdb->databases[table], &name, &value);
+	const int status = lmdb->missing[table]
+				   ? MDB_NOTFOUND
+				   : mdb_get(view(lmdb), lmdb->databases[table], &name, &value);
 
 	*record = status ? NULL : value.mv_data;
 	*size = status ? 0 : value.mv_size;
 	return status && status != MDB_NOTFOUND ? failed(lmdb, status, "cannot read", err) : 0;
+}
+
+int lmdb_find_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size,
+	struct err *err)
+{
+	int status = 0;
+
+	*record = NULL;
+	if (!lmdb->missing[table])
+		status = record_from(view(lmdb), lmdb->databases[table], id, record, size);
+	return status ? failed(lmdb, status, "cannot read", err) : 0;
+}
+
+bool lmdb_reads_only(const struct lmdb *lmdb)
+{
+	return !lmdb->reader;
 }
 
 void lmdb_end(struct lmdb *lmdb)
@@ -406,7 +437,8 @@ static int find_databases(struct lmdb *lmdb, const void *job)
 	int status = 0;
 
 	for (int i = 0; i < lmdb->count && !status; i++) {
-		const unsigned flags = *make | (lmdb->list[i].ids ? MDB_INTEGERKEY : 0);
+		const unsigned flags = *make | (lmdb->list[i].ids ? MDB_INTEGERKEY : 0) |
+				       (lmdb->list[i].later ? MDB_CREATE : 0);
 
 		status = mdb_dbi_open(lmdb->writer, lmdb->list[i].name, flags, &lmdb->databases[i]);
 	}
@@ -435,12 +467,11 @@ static int databases_open(struct lmdb *lmdb, struct err *err)
 	return status ? failed(lmdb, status, "cannot open", err) : 0;
 }
 
-int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list, int count,
-	struct err *err)
+static int lmdb_new(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list,
+	int count, struct err *err)
 {
 	_Static_assert(sizeof(int64_t) == sizeof(size_t), "MDB_INTEGERKEY wants a size_t");
 	struct lmdb *made = mem_new(1, sizeof(*made));
-	int code;
 
 	*lmdb = NULL;
 	if (!made)
@@ -450,9 +481,67 @@ int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *l
 	made->count = count;
 	memcpy(made->list, list, (size_t)count * sizeof(*list));
 	made->folder = mem_text(folder);
-	code = made->folder ? 0 : err_memory(err, "a journal", strlen(folder) + 1);
-	if (!code)
-		code = folder_lock(made, err);
+	if (made->folder) {
+		*lmdb = made;
+		return 0;
+	}
+	mem_free(made);
+	return err_memory(err, "a journal", strlen(folder) + 1);
+}
+
+/* A process that owns them may have made the map larger than it was when we opened it. */
+static int snapshot_begin(struct lmdb *lmdb)
+{
+	int status = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &lmdb->held);
+
+	for (int tries = 0; status == MDB_MAP_RESIZED && tries < 100; tries++) {
+		status = mdb_env_set_mapsize(lmdb->env, 0);
+		if (!status)
+			status = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &lmdb->held);
+	}
+	return status;
+}
+
+int lmdb_open_snapshot(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list,
+	int count, struct err *err)
+{
+	int status, code = lmdb_new(lmdb, folder, list, count, err);
+	struct lmdb *made = *lmdb;
+
+	if (code)
+		return code;
+	status = mdb_env_create(&made->env);
+	if (!status)
+		status = mdb_env_set_maxdbs(made->env, LMDB_TABLES);
+	if (!status)
+		status = mdb_env_open(made->env, folder, MDB_RDONLY | MDB_NOTLS, 0666);
+	if (!status)
+		status = snapshot_begin(made);
+	for (int i = 0; i < count && !status; i++) {
+		status = mdb_dbi_open(made->held, list[i].name, 0, &made->databases[i]);
+		made->missing[i] = status == MDB_NOTFOUND && list[i].later;
+		status = made->missing[i] ? 0 : status == MDB_NOTFOUND ? MDB_INCOMPATIBLE : status;
+	}
+	if (!status)
+		status = count_records(made);
+	code = status ? failed(made, status, "cannot be read", err) : 0;
+	if (code) {
+		lmdb_close(made);
+		*lmdb = NULL;
+	}
+	return code;
+}
+
+int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list, int count,
+	struct err *err)
+{
+	int code = lmdb_new(lmdb, folder, list, count, err);
+	struct lmdb *made = *lmdb;
+
+	if (code)
+		return code;
+	*lmdb = NULL;
+	code = folder_lock(made, err);
 	if (!code)
 		code = environment_open(made, err);
 	if (!code)

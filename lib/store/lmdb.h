@@ -24,7 +24,8 @@ struct lmdb;
 
 struct lmdb_table {
 	const char *name;
-	bool ids; /* keys are int64_t in increasing order; else they are text */
+	bool ids;   /* keys are int64_t, mostly in increasing order; else they are text */
+	bool later; /* it may be missing: files of former versions get it when they are opened */
 };
 
 struct lmdb_key {
@@ -41,6 +42,15 @@ enum { LMDB_TABLES = 8, LMDB_KEY = 500 };
  */
 int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list, int count,
 	struct err *err);
+
+/*
+ * Opens the tables as they are at this moment, for reading only, from lmdb_begin to lmdb_end as
+ * usual. Another process may own them and go on writing, this one must not. Tables that may be
+ * missing are empty if they are.
+ */
+int lmdb_open_snapshot(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list,
+	int count, struct err *err);
+bool lmdb_reads_only(const struct lmdb *lmdb);
 void lmdb_close(struct lmdb *lmdb);
 
 /*
@@ -81,6 +91,8 @@ int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **recor
 int lmdb_begin(struct lmdb *lmdb, struct err *err);
 int lmdb_find(struct lmdb *lmdb, int table, struct lmdb_key key, const void **record, size_t *size,
 	struct err *err);
+int lmdb_find_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size,
+	struct err *err); /* as lmdb_peek_from */
 void lmdb_end(struct lmdb *lmdb);
 
 /* The number of records in a table. */

@@ -169,6 +169,22 @@ class Client:
         """Copies the learner's folder; returns the copy's name on the service's machine."""
         return str(self._post("/v1/backup", None)["folder"])
 
+    def export(self, *, since: str | float | None = None, until: str | float | None = None) -> Iterator[dict[str, Any]]:
+        """All samples, then inputs that wait for their labels: input, label, what was predicted, id, times. ``since`` and
+        ``until`` are dates, or seconds since 1970, of the label. Rows come as they are read; memory does not grow with them."""
+        times = {name: str(time) for name, time in (("since", since), ("until", until)) if time is not None}
+        connection = self._connect()
+        try:
+            path = self._path + "/v1/export" + ("?" + urllib.parse.urlencode(times) if times else "")
+            connection.request("GET", path, headers=self._headers)
+            answer = connection.getresponse()
+            if answer.status >= 400:
+                raise ServiceError(answer.status, _sentence(answer.read()))
+            for line in answer:
+                yield json.loads(line)
+        finally:
+            connection.close()
+
     # Versions
 
     def versions(self) -> dict[str, Any]:
@@ -234,13 +250,14 @@ class Client:
     def _connection(self) -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
         if not connection:
-            host, port = str(self._parts.hostname), self._parts.port
-            if self._parts.scheme == "https":
-                connection = http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
-            else:
-                connection = http.client.HTTPConnection(host, port, timeout=self._timeout)
-            self._own.connection = connection
+            connection = self._own.connection = self._connect()
         return connection
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = str(self._parts.hostname), self._parts.port
+        if self._parts.scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
+        return http.client.HTTPConnection(host, port, timeout=self._timeout)
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """The body of a good answer. All that is asked may be asked again: inputs and labels have ids."""
@@ -304,6 +321,10 @@ class AsyncClient:
     serve_version = _in_a_thread(Client.serve_version)
     drop_version = _in_a_thread(Client.drop_version)
     rollback = _in_a_thread(Client.rollback)
+
+    async def export(self, **times: Any) -> list[dict[str, Any]]:
+        """As ``Client.export``, with all rows at once."""
+        return await asyncio.to_thread(lambda: list(self.client.export(**times)))
 
     async def learn(
         self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500

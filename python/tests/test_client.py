@@ -151,3 +151,17 @@ def test_bad_input_is_named(service):
         service.predict_many([{"age": [1, 2]}])
     with pytest.raises(ValueError):
         service.observe([float("nan")])
+
+
+def test_what_was_said_is_exported(service):
+    answers = taught(service, 50)
+    service.observe({"age": 33, "city": "Rome"}, "waits")
+    found = list(service.export())
+    inputs, labels = zip(*rows(50))
+    assert [(row["id"], row["input"], row["label"]) for row in found[:50]] == list(zip(range(50), inputs, labels))
+    assert [row["prediction"] for row in found[:50]] == [answer.prediction for answer in answers]
+    assert found[50]["id"] == "waits" and "label" not in found[50]
+    assert list(service.export(until="2000-01-01")) == []
+    assert len(list(service.export(since=time.time() - 600))) == 51
+    with pytest.raises(ServiceError, match="400: --since soon: is neither a date"):
+        list(service.export(since="soon"))

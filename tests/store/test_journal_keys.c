@@ -2,6 +2,7 @@
  * What the journal knows beside samples: inputs that wait for their labels under a
  * key, the keys of those that were added, guesses and marks.
  */
+#include "base/clock.h"
 #include "journal_check.h"
 #include "cells.h"
 
@@ -278,6 +279,69 @@ static void labels_are_kept_until_they_are_added(void **state)
 	}
 }
 
+/* When, and under which key: as long as the sample, in order and in a snapshot. */
+static void what_was_said_stays_with_samples(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c"};
+	const double sure[] = {0.25, 0.5, 0.75};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store), *snapshot;
+	const int64_t begin = clock_wall();
+	struct journal_said said;
+	float input[SMALL];
+	int64_t at = 0;
+	bool found;
+	struct err err;
+
+	journal_bound(journal, 10, 1);
+	samples_from(0, 3, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, sure, 3, &err), err);
+	assert_ok(journal_take(journal, "c", input, NULL, &err), err);
+	assert_ok(journal_label(journal, CELLS(labels), 1, &err), err);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	journal_bound(journal, 10, 1);
+	assert_ok(journal_take_again(
+			  journal, (char[JOURNAL_KEY + 1]){0}, input, NULL, CELLS(labels), &err),
+		err);
+	assert_ok(store_add(store, input, CELLS(labels), 1, &err), err);
+	assert_ok(store_add(store, inputs, CELLS(labels), 1, &err), err);
+	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
+	assert_ok(store_add(store, input, CELLS(labels), 1, &err), err);
+	assert_place(journal, "c", JOURNAL_UNKNOWN, 0, 0); /* no longer remembered */
+
+	assert_ok(journal_said(journal, 0, &said, &err), err);
+	assert_string_equal(said.key, "c");
+	assert_true(said.probability == 0.75);
+	assert_in_range(said.asked, begin, clock_wall());
+	assert_in_range(said.labelled, said.asked, clock_wall());
+	assert_int_equal(said.corrected, 0);
+	assert_ok(journal_said(journal, 1, &said, &err), err);
+	assert_string_equal(said.key, ""); /* it did not wait */
+	assert_in_range(said.labelled, begin, clock_wall());
+	assert_ok(journal_trim(journal, (int64_t[]){1}, 1, 1, &err), err);
+	store_free(store); /* a process opens it once */
+
+	assert_ok(journal_open_snapshot(&snapshot, in_folder("journal"), &err), err);
+	assert_ok(journal_next(snapshot, &at, &found, &err), err);
+	assert_true(found && at == 0);
+	at++;
+	assert_ok(journal_next(snapshot, &at, &found, &err), err);
+	assert_true(found && at == 2);
+	at++;
+	assert_ok(journal_next(snapshot, &at, &found, &err), err);
+	assert_false(found);
+	at = 0;
+	assert_ok(journal_next_waiting(snapshot, &at, &said, &err), err);
+	assert_string_equal(said.key, "b");
+	assert_in_range(said.asked, begin, clock_wall());
+	at++;
+	assert_ok(journal_next_waiting(snapshot, &at, &said, &err), err);
+	assert_string_equal(said.key, "");
+	journal_close(snapshot);
+}
+
 static void old_inputs_give_way(void **state)
 {
 	struct store *store = store_with(SMALL);
@@ -382,6 +446,7 @@ int main(void)
 		journal_test(answers_and_inputs_are_remembered),
 		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),
+		journal_test(what_was_said_stays_with_samples),
 		journal_test(old_inputs_give_way),
 		journal_test(a_journal_of_version_3_becomes_one_of_this),
 	};

@@ -300,7 +300,8 @@ static ssize_t read_stream(void *context, uint64_t at, char *out, size_t room)
 	if (got > 0)
 		return got;
 	if (got < 0)
-		return MHD_CONTENT_READER_END_OF_STREAM;
+		return got == -1 ? MHD_CONTENT_READER_END_OF_STREAM
+				 : MHD_CONTENT_READER_END_WITH_ERROR;
 	pthread_mutex_lock(&http->lock);
 	MHD_suspend_connection(call->connection);
 	call->visit->waits = true;

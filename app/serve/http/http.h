@@ -37,7 +37,7 @@ struct http_field {
 	const char *name, *value;
 };
 
-/* A stream delivers bytes as they come: 0 for none at the moment, -1 at its end. */
+/* A stream delivers bytes as they come: 0 for none at the moment, -1 at its end, -2: it failed. */
 struct http_stream {
 	ssize_t (*next)(void *stream, char *out, size_t room);
 	void (*close)(void *stream);

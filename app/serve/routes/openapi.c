@@ -119,6 +119,13 @@ static const struct parameter {
 	{ROUTE_PICTURE, "id", "query", "of a picture that is kept for its label",
 		"{\"type\": \"string\"}"},
 	{ROUTE_FROM, "from", "query", "the version to compare with", "{\"type\": \"string\"}"},
+	{ROUTE_TIMES, "since", "query",
+		"labels that came at this time or later: a date, or seconds since 1970",
+		"{\"type\": \"string\"}"},
+	{ROUTE_TIMES, "until", "query", "labels that came before this time",
+		"{\"type\": \"string\"}"},
+	{ROUTE_TIMES, "format", "query", "default: ndjson",
+		"{\"type\": \"string\", \"enum\": [\"ndjson\", \"csv\", \"npz\"]}"},
 	{ROUTE_EVENTS, "from", "query", "an event's id to go on behind; 0: all there are",
 		"{\"type\": \"string\"}"},
 	{ROUTE_EVENTS, "Last-Event-ID", "header", "the same, as browsers say it",
@@ -129,7 +136,7 @@ static const struct parameter {
 };
 
 /* Why a request may be refused, and by which routes. */
-enum whose { ANY, GUARDED, ASKING, ABSENT, VERSIONS };
+enum whose { ANY, GUARDED, ASKING, PACKED, ABSENT, VERSIONS };
 static const struct status {
 	const char *code, *about;
 	enum whose whose;
@@ -143,7 +150,7 @@ static const struct status {
 	{"409", "the name is taken, the version is in use, or there is none to go back to",
 		VERSIONS, false},
 	{"413", "it has more bytes than serve.body, or needs more than serve.memory", ANY, false},
-	{"415", "its body is packed (Content-Encoding)", ASKING, false},
+	{"415", "its body is packed (Content-Encoding)", PACKED, false},
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},
 	{"431", "its headers have more than 8 KiB", ANY, false},
@@ -160,6 +167,8 @@ static bool may_say(const struct route *route, enum whose whose)
 	case GUARDED:
 		return !(route->flags & ROUTE_OPEN);
 	case ASKING:
+		return route->takes || route->flags & ROUTE_TIMES;
+	case PACKED:
 		return route->takes;
 	case ABSENT:
 		return (route->flags & needs) || strstr(route->path, HOLE);
@@ -254,6 +263,10 @@ static void say_responses(struct jwriter *json, const struct route *route)
 	say_type(json, route->gives, route->says);
 	if (route->flags & ROUTE_TENSORS)
 		say_type(json, "application/octet-stream", "Text");
+	if (route->flags & ROUTE_TIMES) {
+		say_type(json, "text/csv; charset=utf-8", "Text");
+		say_type(json, "application/octet-stream", "Text");
+	}
 	jwriter_end(json);
 	jwriter_end(json);
 	for (int i = 0; i < COUNT_OF(statuses); i++) {

@@ -58,7 +58,8 @@ int run_note_target(struct run *run, struct err *err)
 	return code;
 }
 
-int run_noted_classes(struct run *run, struct err *err)
+int run_read_classes(
+	struct class_list *names, int32_t *kept, struct journal *journal, struct err *err)
 {
 	bool more = true;
 	int code = 0;
@@ -66,15 +67,19 @@ int run_noted_classes(struct run *run, struct err *err)
 	while (more && !code) {
 		char name[NOTE], *words;
 
-		note_name(name, run->names_kept);
-		code = journal_noted(store_journal(run->store), name, &words, err);
+		note_name(name, *kept);
+		code = journal_noted(journal, name, &words, err);
 		more = words;
 		if (!code && more)
-			code = class_list_add(
-				&run->names, run->names_kept++, *words ? words : NULL, err);
+			code = class_list_add(names, (*kept)++, *words ? words : NULL, err);
 		mem_free(words);
 	}
 	return code;
+}
+
+int run_noted_classes(struct run *run, struct err *err)
+{
+	return run_read_classes(&run->names, &run->names_kept, store_journal(run->store), err);
 }
 
 bool run_class_names(const struct run *run, const char **names)

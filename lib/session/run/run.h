@@ -248,6 +248,9 @@ bool run_class_names(const struct run *run, const char **names);
 int run_note_target(struct run *run, struct err *err);
 /* Loads names from the journal, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
+/* The same for whoever reads a journal: those from *kept on. */
+int run_read_classes(
+	struct class_list *names, int32_t *kept, struct journal *journal, struct err *err);
 
 /*
  * For rows of named values: loads the folder's schema or the one schema.from names; NULL if none.
