@@ -58,6 +58,10 @@ readData(byId("data").textContent);
 drawAll();
 placeDownload("predictions", byId("pairs-section").querySelector("h2"), pairsRows);
 placeDownload("ranges", byId("ranges-section").querySelector("h2"), rangesRows);
+byId("number").addEventListener("change", (event) => {
+	chosenNumber = event.target.value;
+	drawPairs();
+});
 byId("moment").addEventListener("input", (event) => {
 	moment = Number(event.target.value) / 100;
 	drawRanges();

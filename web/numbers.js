@@ -80,16 +80,39 @@ const numberColumns = [
 
 /* What was said about the latest labels of a run: the first of the best method that is shown. */
 let pairsGraphs = [];
+let chosenNumber = null; /* of several at once, by name; null: the first */
 
 function pairsRun() {
 	const shown = ranked().map((g) => groups[g]).filter((group) => group.shown);
-	return shown.map((group) => group.runs.find((run) => run.pairs.label.length)).find((run) => run);
+	return shown.map((group) => group.runs.find((run) => run.pairs.length)).find((run) => run);
 }
 
+function pairsOf(run) {
+	return run.pairs.find((pairs) => pairs.name === chosenNumber) || run.pairs[0];
+}
+
+/* All numbers, each row with the name of its own if there are several. */
 function pairsRows() {
-	const pairs = pairsRun().pairs;
-	return [["sample", "label", "prediction", "low", "high"]].concat(
-		pairs.label.map((label, i) => [pairs.sample[i], label, pairs.value[i], pairs.low[i], pairs.high[i]]));
+	const several = pairsRun().pairs.length > 1;
+	return [["sample"].concat(several ? ["number"] : [], ["label", "prediction", "low", "high"])].concat(
+		...pairsRun().pairs.map((pairs) => pairs.label.map((label, i) =>
+			[pairs.sample[i]].concat(several ? [pairs.name] : [], [label, pairs.value[i], pairs.low[i], pairs.high[i]]))));
+}
+
+/* The numbers to choose from, where a label is several at once. */
+function fillChoice(run) {
+	const choice = byId("number");
+	byId("number-choice").hidden = run.pairs.length < 2;
+	choice.replaceChildren();
+	run.pairs.forEach((pairs) => element("option", choice, pairs.name));
+	choice.value = pairsOf(run).name;
+}
+
+function pairsInWords(pairs) {
+	const n = pairs.label.length, error = pairs.label.reduce((sum, label, i) => sum + Math.abs(label - pairs.value[i]), 0) / n;
+	const inside = pairs.label.filter((label, i) => label >= pairs.low[i] && label <= pairs.high[i]).length / n;
+	return " " + (pairs.name ? pairs.name + " was" : "They were") + " off by " + quantity(error) + " on average, and " + percent(inside) +
+		" % lay within the band.";
 }
 
 function pairsColours() {
@@ -109,7 +132,7 @@ function spanOf(...lists) {
 
 /* A stretch of time, at first the latest that can be told apart: label, prediction, and the band behind them. */
 function drawLatest(run) {
-	const pairs = run.pairs, first = Math.max(0, pairs.label.length - 100), look = pairsColours(), place = byId("latest-value");
+	const pairs = pairsOf(run), first = Math.max(0, pairs.label.length - 100), look = pairsColours(), place = byId("latest-value");
 	const band = (canvas, area, graph) => {
 		canvas.save();
 		canvas.beginPath();
@@ -141,7 +164,7 @@ function drawLatest(run) {
 
 /* A dot for each label; on the diagonal prediction and label are the same. */
 function drawScatter(run) {
-	const pairs = run.pairs, look = pairsColours(), place = byId("scatter-value"), range = spanOf(pairs.label, pairs.value);
+	const pairs = pairsOf(run), look = pairsColours(), place = byId("scatter-value"), range = spanOf(pairs.label, pairs.value);
 	const order = pairs.label.map((label, i) => i).sort((a, b) => pairs.label[a] - pairs.label[b]);
 	const diagonal = (canvas, area, graph) => {
 		canvas.save();
@@ -171,8 +194,9 @@ function drawPairs() {
 	byId("pairs-section").hidden = !run;
 	if (!run)
 		return;
-	byId("pairs-note").textContent = (runs.length > 1 ? run.name + ": the" : "The") + " latest " + count(run.pairs.label.length) +
-		" labels, and what was predicted before they came.";
+	fillChoice(run);
+	byId("pairs-note").textContent = (runs.length > 1 ? run.name + ": the" : "The") + " latest " + count(pairsOf(run).label.length) +
+		" labels, and what was predicted before they came." + pairsInWords(pairsOf(run));
 	drawLater(byId("latest"), () => drawLatest(run));
 	drawLater(byId("scatter"), () => drawScatter(run));
 }

@@ -134,18 +134,41 @@ static int fill_rows(struct options *options, const struct records_info *info, s
 		    : defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, info), err);
 }
 
+static int set_numbers(struct options *options, const char *names, struct err *err)
+{
+	const int code = names ? defaults_set(options, "model.numbers", names, err) : 0;
+
+	return code ? code : defaults_set(options, "model.target", "number", err);
+}
+
 /* What labels are is known once all are read. What cannot be read is said later. */
 static int fill_target(struct options *options, struct err *err)
 {
 	struct records *records;
-	bool numbers;
+	int code = 0;
 
-	if (strcmp(options_text(options, "model.target"), "auto") != 0 ||
+	if ((strcmp(options_text(options, "model.target"), "auto") != 0 &&
+		    !strchr(options_text(options, "table.label"), ',')) ||
 		records_open(&records, options_text(options, "stream.source"), options, NULL))
 		return 0;
-	numbers = records_info(records)->numbers;
+	if (records_info(records)->numbers)
+		code = set_numbers(options, records_number_names(records), err);
 	records_close(records);
-	return numbers ? defaults_set(options, "model.target", "number", err) : 0;
+	return code;
+}
+
+/* Several columns of lines are known by what was said. */
+static int fill_live(struct options *options, struct err *err)
+{
+	const char *label = options_text(options, "table.label");
+	const bool several = strchr(label, ',') && numbers_count(label);
+	const int code = several && strcmp(options_text(options, "model.target"), "class") != 0
+				 ? set_numbers(options, label, err)
+				 : 0;
+
+	return code ? code
+		    : defaults_fill(options,
+			      defaults_of_input(options_text(options, "model.input")), true, err);
 }
 
 static int fill_stored(struct options *options, struct err *err)
@@ -192,8 +215,7 @@ int app_defaults(struct options *options, struct err *err)
 	if (!defaults_wanted(options))
 		return 0;
 	if (source_is_live(options))
-		return defaults_fill(options,
-			defaults_of_input(options_text(options, "model.input")), true, err);
+		return fill_live(options, err);
 	for (int i = 0; source_types[i]; i++)
 		if (!strcmp(source_types[i]->name, source))
 			return 0;

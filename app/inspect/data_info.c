@@ -81,10 +81,11 @@ static void end_part(struct data_part *part, const int64_t *counts, bool *seen, 
 	part->most_share = all ? (double)counts[part->most] / (double)all : 0;
 }
 
-static void count_numbers(struct data_part *part, const union target *labels, int n)
+/* Of several at once the first. */
+static void count_numbers(struct data_part *part, const union target *labels, int width, int n)
 {
 	for (int i = 0; i < n; i++) {
-		const double number = (double)labels[i].number;
+		const double number = (double)labels[i * width].number;
 		const bool first = !part->numbers++;
 
 		part->low = first ? number : fmin(part->low, number);
@@ -98,11 +99,12 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 {
 	const int64_t samples = s->info->source.samples;
 	const int64_t end = samples * (part + 1) / DATA_PARTS;
+	const int width = source_width(&s->info->source), most = LABELS / width;
 	union target labels[LABELS];
 	int64_t ids[LABELS];
 
-	for (int64_t at = samples * part / DATA_PARTS; at < end; at += LABELS) {
-		const int n = (int)(end - at < LABELS ? end - at : LABELS);
+	for (int64_t at = samples * part / DATA_PARTS; at < end; at += most) {
+		const int n = (int)(end - at < most ? end - at : most);
 		int code;
 
 		for (int i = 0; i < n; i++)
@@ -113,7 +115,7 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 		for (int i = 0; i < n && counts; i++)
 			counts[labels[i].class]++;
 		if (!counts)
-			count_numbers(&s->info->parts[part], labels, n);
+			count_numbers(&s->info->parts[part], labels, width, n);
 	}
 	return 0;
 }

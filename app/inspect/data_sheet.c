@@ -203,7 +203,7 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 	const bool rows = info->height * info->width == 1;
 	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low = 0, high = 0;
 	struct measure *measures = mem_new(floats, sizeof(*measures));
-	union target *labels = mem_new((size_t)n, sizeof(*labels));
+	union target *labels = mem_new((size_t)n * (size_t)source_width(info), sizeof(*labels));
 	int64_t *ids = mem_new((size_t)n, sizeof(*ids));
 	int code = inputs && labels && ids && measures
 			   ? fetch(source, n, inputs, labels, ids, err)
@@ -223,7 +223,7 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 			put_bars(sheet, x, y, config->size, input, floats, measures);
 		else
 			put_sample(sheet, x, y, config->size, info, input, low, high);
-		data_label_name(source, labels[i], name);
+		data_label_name(source, labels[i * source_width(info)], name);
 		put_caption(sheet, x, y + config->size + DOT, config->size, name);
 	}
 	mem_free(inputs);

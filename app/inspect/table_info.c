@@ -207,7 +207,7 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 		code = table_scan(&s->scan, &s->plan, &s->file, records_lenient(options), err);
 	if (!code)
 		code = table_target(&numbers, &s->scan, &s->plan, path, options, err);
-	s->number = numbers;
+	s->number = numbers || s->plan.targets > 1;
 	mem_free(numbers);
 	if (code)
 		return code;

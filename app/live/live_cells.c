@@ -50,8 +50,7 @@ int live_cell_id(
 	return live_line_text_id(line, words, where, err);
 }
 
-int live_cell_value(
-	const struct csv_field *cell, const char *where, struct event *line, struct err *err)
+int live_cell_value(const struct csv_field *cell, const char *where, float *label, struct err *err)
 {
 	double number;
 
@@ -59,7 +58,7 @@ int live_cell_value(
 		return err_set(err, ERR_INPUT,
 			"%s: label: \"%.*s\" is not a number, and model.target = number", where,
 			(int)(cell->size < 60 ? cell->size : 60), cell->at);
-	return live_line_value(line, number, where, err);
+	return live_line_value(label, number, where, err);
 }
 
 static bool is_fraction(const struct csv_field *cell)

@@ -62,13 +62,12 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 	return code;
 }
 
-int live_line_value(struct event *line, double label, const char *where, struct err *err)
+int live_line_value(float *label, double number, const char *where, struct err *err)
 {
-	line->label->number = (float)label;
-	return isfinite(line->label->number)
-		       ? 0
-		       : err_set(err, ERR_INPUT, "%s: label: is not a finite number of 32 bits",
-				 where);
+	*label = (float)number;
+	return isfinite(*label) ? 0
+				: err_set(err, ERR_INPUT,
+					  "%s: label: is not a finite number of 32 bits", where);
 }
 
 int live_line_one(const struct live_line_shape *shape, const char *where, struct err *err)
@@ -76,8 +75,9 @@ int live_line_one(const struct live_line_shape *shape, const char *where, struct
 	return shape->numbers == 1 ? 0
 				   : err_set(err, ERR_INPUT,
 					     "%s: label: is %d numbers (model.numbers), which "
-					     "lines of JSON can "
-					     "have, {\"label\": [1, 2]}, and columns cannot",
+					     "lines of JSON can have, {\"label\": [1, 2]}, and "
+					     "tables in columns of their names, but not a column "
+					     "called label",
 					     where, shape->numbers);
 }
 

@@ -124,7 +124,7 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
 	struct err *err);
 /* A label of numbers; the one that is no class, with what to do about it. */
-int live_line_value(struct event *line, double label, const char *where, struct err *err);
+int live_line_value(float *label, double number, const char *where, struct err *err);
 int live_line_fraction(const char *where, struct err *err);
 /* Rejects a label in a cell where it is several numbers. */
 int live_line_one(const struct live_line_shape *shape, const char *where, struct err *err);

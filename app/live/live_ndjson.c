@@ -148,7 +148,7 @@ static int read_label(const struct jvalue *value, const char *where,
 		return read_several(value, where, shape, line, err);
 	if (shape->numbers)
 		return jvalue_number(value, &number)
-			       ? live_line_value(line, number, where, err)
+			       ? live_line_value(&line->label->number, number, where, err)
 			       : err_set(err, ERR_INPUT,
 					 "%s: label: must be a number (model.target = number)",
 					 where);

@@ -182,7 +182,8 @@ static bool take_label(struct cursor *cursor)
 	if (shape->numbers > 1)
 		return false;
 	if (shape->numbers)
-		return take_number(cursor, &number) && !live_line_value(line, number, "", NULL);
+		return take_number(cursor, &number) &&
+		       !live_line_value(&line->label->number, number, "", NULL);
 	if (shape->grows && cursor->at < cursor->end && *cursor->at == '"') {
 		if (!take_text(cursor, &words, &size) || !size || size > CLASS_NAME)
 			return false;

@@ -116,14 +116,11 @@ static void find_label(struct live_table *table, const struct schema *schema)
 	struct table_plan *plan = &table->plan;
 	const char *label = schema_label(schema);
 
-	if (!label && plan->label >= 0 && table->columns[plan->label] >= 0)
-		plan->label = -1;
-	if (!label)
-		return;
-	plan->label = -1;
-	for (int i = 0; i < plan->count; i++)
-		if (!strcmp(plan->columns[i].name, label))
-			plan->label = i;
+	for (int k = 0; k < plan->targets && !label; k++)
+		if (table->columns[plan->target_at[k]] >= 0)
+			table_plan_labels(plan, NULL);
+	if (label)
+		table_plan_labels(plan, label);
 }
 
 /* How many columns the first row had. */
@@ -264,15 +261,36 @@ static bool any_input(const struct live_table *table, const struct csv_field *ce
 	return false;
 }
 
+/* Numbers, in a column each: all of them, or none yet. */
+static int read_numbers(const struct live_table *table, int n, const struct live_line_shape *shape,
+	const char *where, struct event *line, struct err *err)
+{
+	const struct table_plan *plan = &table->plan;
+	int code = 0, there = 0;
+
+	for (int k = 0; k < plan->targets; k++)
+		there += plan->target_at[k] < n && table->cells[plan->target_at[k]].size;
+	line->has_label = there > 0;
+	if (!there)
+		return 0;
+	if (there != shape->numbers)
+		return err_set(err, ERR_INPUT,
+			"%s: label: has %d of %d numbers (model.numbers = %.100s, table.label "
+			"names "
+			"their columns)",
+			where, there, shape->numbers, shape->number_names);
+	for (int k = 0; k < there && !code; k++)
+		code = live_cell_value(
+			&table->cells[plan->target_at[k]], where, &line->label[k].number, err);
+	return code;
+}
+
 static int read_label(const struct csv_field *cell, const struct live_line_shape *shape,
 	const char *where, struct event *line, struct err *err)
 {
 	line->has_label = cell->size > 0;
 	if (!line->has_label)
 		return 0;
-	if (shape->numbers)
-		return live_line_one(shape, where, err) ? ERR_INPUT
-							: live_cell_value(cell, where, line, err);
 	return shape->grows ? live_cell_name(cell, shape, where, line, err)
 			    : live_cell_number(cell, shape, where, line, err);
 }
@@ -300,7 +318,9 @@ static int read_row(struct live_table *table, int n, const struct live_line_shap
 		code = live_cell_id(&table->cells[table->id], where, line, err);
 	else
 		live_line_number_id(line, ++table->rows);
-	if (!code && label >= 0 && label < n)
+	if (!code && shape->numbers)
+		code = read_numbers(table, n, shape, where, line, err);
+	else if (!code && label >= 0 && label < n)
 		code = read_label(&table->cells[label], shape, where, line, err);
 	line->has_input = table->id < 0 || any_input(table, table->cells, n);
 	if (!code && !line->has_input && !line->has_label)

@@ -25,6 +25,7 @@
 #include "base/text.h"
 #include "eval/ledger.h"
 #include "session/log/metrics_file.h"
+#include "target/target.h"
 
 enum run_log_state {
 	RUN_LOG_ENDED,
@@ -79,6 +80,7 @@ struct run_confusion {
 /* A label that is a number, and what was said about it. */
 struct run_pair {
 	int64_t sample;
+	int number; /* of several at once which, from 0 */
 	double label, value, low, high;
 };
 
@@ -114,8 +116,10 @@ struct run_log {
 	size_t class_count;
 	struct run_confusion *confusions; /* the most frequent first */
 	size_t confusion_count;
-	struct run_pair *pairs; /* the latest, the oldest first; of several numbers the first's */
+	struct run_pair *pairs; /* the latest, the oldest first */
 	size_t pair_count;
+	const char *number_names[TARGET_WIDTH]; /* of several numbers; the name of one is "" */
+	int number_count;
 	struct run_matrix matrix; /* rows 0: none */
 	bool has_facts;           /* run.json exists */
 	bool stopped;

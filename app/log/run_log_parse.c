@@ -307,30 +307,41 @@ int run_log_parse_matrix(
 	return code;
 }
 
-/* Of several numbers the first: `number` is its name, empty until a row has it; NULL: of one. */
-static int parse_pair(struct run_log *log, const struct lines *lines, const char **number,
-	char *line, struct err *err)
+/* Which of several numbers has this name; the next one has a new one. -1: they are too many. */
+static int number_of(struct run_log *log, const char *name)
+{
+	int k = 0;
+
+	while (k < log->number_count && strcmp(log->number_names[k], name) != 0)
+		k++;
+	if (k < log->number_count)
+		return k;
+	if (k == TARGET_WIDTH || !(log->number_names[k] = arena_text(&log->arena, name)))
+		return -1;
+	return log->number_count++;
+}
+
+static int parse_pair(
+	struct run_log *log, const struct lines *lines, bool several, char *line, struct err *err)
 {
 	struct run_pair *pair = &log->pairs[log->pair_count];
 	double sample, *const fields[] = {
 			       &sample, &pair->label, &pair->value, &pair->low, &pair->high};
-	bool first = true;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		const char *cell = next_cell(&line);
 
-		if (i == 1 && number) {
-			*number = cell && !**number ? cell : *number;
-			first = cell && !strcmp(cell, *number);
-			cell = next_cell(&line);
+		if (i == 1) {
+			pair->number = cell ? number_of(log, several ? cell : "") : -1;
+			cell = several ? next_cell(&line) : cell;
 		}
 		if (!cell || !text_to_double(cell, fields[i]) || !isfinite(*fields[i]))
 			return refuse(lines, err, "not a sample, its label and three numbers");
 	}
-	if (line || !(sample >= 0 && sample < 0x1p53))
+	if (line || pair->number < 0 || !(sample >= 0 && sample < 0x1p53))
 		return refuse(lines, err, "not a sample, its label and three numbers");
 	pair->sample = (int64_t)sample;
-	log->pair_count += first;
+	log->pair_count++;
 	return 0;
 }
 
@@ -338,7 +349,6 @@ int run_log_parse_predictions(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err)
 {
 	struct lines lines = {.where = where, .at = bytes, .end = bytes + size};
-	const char *number = "";
 	bool several;
 	char *line;
 	int code = 0;
@@ -346,6 +356,7 @@ int run_log_parse_predictions(
 	if (memchr(bytes, '\0', size))
 		return err_set(err, ERR_FORMAT, "%s: not text", where);
 	log->pair_count = 0;
+	log->number_count = 0;
 	log->pairs = arena_new(&log->arena, lines_count(bytes, size), sizeof(*log->pairs));
 	if (!log->pairs)
 		return err_memory(err, where, size * sizeof(*log->pairs));
@@ -356,7 +367,7 @@ int run_log_parse_predictions(
 			"%s:1: not the header \"sample,label,prediction,low,high\"", where);
 	while (!code && (line = lines_next(&lines)))
 		code = lines.torn ? refuse(&lines, err, "the line breaks off")
-				  : parse_pair(log, &lines, several ? &number : NULL, line, err);
+				  : parse_pair(log, &lines, several, line, err);
 	return code;
 }
 

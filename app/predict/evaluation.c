@@ -49,52 +49,74 @@ static int rank_of(const float *probabilities, int classes, int32_t class)
 	return rank;
 }
 
-static void add_number(struct evaluation *e, const struct predict_told *told)
+static int begin_numbers(struct evaluation *e, const struct predict_model *model, struct err *err)
 {
-	const union target label = {.class = told->class};
-	const float *answer = told->probabilities;
-	const struct evaluated_number sample = {.time = told->time ? told->time : told->row,
-		.label = label.number,
-		.value = answer[NUMBER_VALUE],
-		.low = answer[NUMBER_LOW],
-		.high = answer[NUMBER_HIGH]};
+	char name[NUMBER_NAME];
+	int code = 0;
 
-	if (isnan(label.number) || e->err.code)
+	e->numbers = mem_new((size_t)model->width, sizeof(*e->numbers));
+	if (!e->numbers)
+		return err_memory(err, "an evaluation", (size_t)model->width * sizeof(*e->numbers));
+	e->width = model->width;
+	for (int k = 0; k < e->width && !code; k++) {
+		number_said(model->numbers, k, name);
+		code = name_list_add(&e->names, name, strlen(name), err);
+	}
+	return code;
+}
+
+/* A label counts as a whole. */
+static void add_numbers(struct evaluation *e, const struct predict_told *told)
+{
+	if (isnan(told->label->number) || e->err.code ||
+		(!e->width && begin_numbers(e, told->model, &e->err)))
 		return;
-	e->numbers.timed |= told->time != 0;
-	evaluation_numbers_add(&e->numbers, &sample, &e->err);
+	for (int k = 0; k < e->width && !e->err.code; k++) {
+		const float *answer = told->probabilities + (ptrdiff_t)k * NUMBER_OUTPUTS;
+		const struct evaluated_number sample = {.time = told->time ? told->time : told->row,
+			.label = told->label[k].number,
+			.value = answer[NUMBER_VALUE],
+			.low = answer[NUMBER_LOW],
+			.high = answer[NUMBER_HIGH]};
+
+		e->numbers[k].timed |= told->time != 0;
+		evaluation_numbers_add(&e->numbers[k], &sample, &e->err);
+	}
 }
 
 void evaluation_add(void *evaluation, const struct predict_told *told)
 {
 	struct evaluation *e = evaluation;
+	const int32_t class = told->label->class;
 
 	if (told->model->shape.numbers) {
-		add_number(e, told);
+		add_numbers(e, told);
 		return;
 	}
-	if (told->class < 0 || e->err.code)
+	if (class < 0 || e->err.code)
 		return;
 	if ((!e->confusion && begin(e, told->model, &e->err)) || make_room(e, &e->err))
 		return;
 	e->timed |= told->time != 0;
 	e->samples[e->count++] =
 		(struct evaluation_sample){.time = told->time ? told->time : told->row,
-			.class = told->class,
+			.class = class,
 			.predicted = told->predicted,
 			.confidence = told->probabilities[told->predicted],
-			.likelihood = told->probabilities[told->class],
-			.five = rank_of(told->probabilities, e->classes, told->class) <= 5};
-	confusion_add(e->confusion, told->class, told->predicted);
+			.likelihood = told->probabilities[class],
+			.five = rank_of(told->probabilities, e->classes, class) <= 5};
+	confusion_add(e->confusion, class, told->predicted);
 	if (e->classes == 2)
 		uneven_add(e->uneven, logf(told->probabilities[1]) - logf(told->probabilities[0]),
-			told->class == 1);
+			class == 1);
 }
 
 void evaluation_release(struct evaluation *e)
 {
 	mem_free(e->samples);
-	evaluation_numbers_release(&e->numbers);
+	for (int k = 0; k < e->width; k++)
+		evaluation_numbers_release(&e->numbers[k]);
+	mem_free(e->numbers);
 	name_list_release(&e->names);
 	confusion_free(e->confusion);
 	uneven_free(e->uneven);

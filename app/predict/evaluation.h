@@ -32,13 +32,15 @@ struct evaluation {
 	struct evaluation_sample *samples;
 	int64_t count, room;
 	int classes;
-	struct name_list names; /* of classes */
+	struct name_list names; /* of classes, or of several numbers */
 	struct confusion *confusion;
 	struct uneven *uneven; /* of all samples */
 	double alerts;         /* share of alerts; 0: as in eval/uneven.h */
 	bool timed;
-	struct evaluation_numbers numbers; /* in place of all this, where labels are numbers */
-	struct err err;                    /* of the first failure; code 0: none */
+	/* In place of all this, where labels are numbers: each of them, called by `names`. */
+	struct evaluation_numbers *numbers;
+	int width;
+	struct err err; /* of the first failure; code 0: none */
 };
 
 void evaluation_add(void *evaluation, const struct predict_told *told);

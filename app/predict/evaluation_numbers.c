@@ -144,32 +144,29 @@ static void json_errors(struct jwriter *json, const struct evaluation_errors *su
 	jwriter_number(json, "width", sum->count ? sum->width : NAN);
 }
 
-void evaluation_numbers_json(struct evaluation_numbers *numbers, int ranges, struct text *out)
+void evaluation_numbers_json(struct evaluation_numbers *numbers, int ranges, struct jwriter *json)
 {
-	struct jwriter json = {.out = out};
 	struct evaluation_errors sum = evaluation_errors(numbers, 0, numbers->count);
 
-	jwriter_table(&json, NULL);
-	jwriter_text(&json, "target", target_number.name);
-	json_errors(&json, &sum);
+	json_errors(json, &sum);
 	sort(numbers, by_time);
-	jwriter_list(&json, "ranges");
+	jwriter_list(json, "ranges");
 	for (int i = 0; i < ranges; i++) {
 		const int64_t first = begin_of(numbers, i, ranges);
 		const int64_t end = begin_of(numbers, i + 1, ranges);
 
 		sum = evaluation_errors(numbers, first, end);
-		jwriter_table(&json, NULL);
+		jwriter_table(json, NULL);
 		if (first < end) {
-			jwriter_whole(&json, "from", numbers->samples[first].time);
-			jwriter_whole(&json, "to", numbers->samples[end - 1].time);
+			jwriter_whole(json, "from", numbers->samples[first].time);
+			jwriter_whole(json, "to", numbers->samples[end - 1].time);
 		}
-		json_errors(&json, &sum);
-		jwriter_end(&json);
+		json_errors(json, &sum);
+		jwriter_end(json);
 	}
-	jwriter_end(&json);
+	jwriter_end(json);
 	sort(numbers, by_label);
-	jwriter_list(&json, "labels");
+	jwriter_list(json, "labels");
 	for (int i = 0; i < NUMBERS_SIZES; i++) {
 		const int64_t first = numbers->count * i / NUMBERS_SIZES;
 		const int64_t end = numbers->count * (i + 1) / NUMBERS_SIZES;
@@ -177,13 +174,11 @@ void evaluation_numbers_json(struct evaluation_numbers *numbers, int ranges, str
 		if (first == end)
 			continue;
 		sum = evaluation_errors(numbers, first, end);
-		jwriter_table(&json, NULL);
-		jwriter_float(&json, "from", numbers->samples[first].label);
-		jwriter_float(&json, "to", numbers->samples[end - 1].label);
-		json_errors(&json, &sum);
-		jwriter_end(&json);
+		jwriter_table(json, NULL);
+		jwriter_float(json, "from", numbers->samples[first].label);
+		jwriter_float(json, "to", numbers->samples[end - 1].label);
+		json_errors(json, &sum);
+		jwriter_end(json);
 	}
-	jwriter_end(&json);
-	jwriter_end(&json);
-	text_add(out, "\n");
+	jwriter_end(json);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json_write.h"
 #include "base/text.h"
 
 enum { NUMBERS_SIZES = 5 }; /* ranges of labels, of as many samples each */
@@ -38,8 +39,8 @@ struct evaluation_errors {
 struct evaluation_errors evaluation_errors(
 	const struct evaluation_numbers *numbers, int64_t first, int64_t end);
 
-/* As evaluation_text and evaluation_json; both sort the samples. */
+/* As evaluation_text, and fields as in evaluation_json; both sort the samples. */
 void evaluation_numbers_text(struct evaluation_numbers *numbers, int ranges, struct text *out);
-void evaluation_numbers_json(struct evaluation_numbers *numbers, int ranges, struct text *out);
+void evaluation_numbers_json(struct evaluation_numbers *numbers, int ranges, struct jwriter *json);
 
 #endif

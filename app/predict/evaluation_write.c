@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "predict/evaluation.h"
+#include "target/target.h"
 
 enum { PAIRS = 10 };
 
@@ -122,10 +123,13 @@ void evaluation_text(struct evaluation *e, int ranges, int worst, struct text *o
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
 	const struct uneven_scores uneven = uneven_of(e);
 
-	if (e->numbers.count) {
-		evaluation_numbers_text(&e->numbers, ranges, out);
-		return;
+	for (int k = 0; k < e->width; k++) {
+		if (e->width > 1)
+			text_addf(out, "%s%s\n", k ? "\n" : "", name_of(e, k));
+		evaluation_numbers_text(&e->numbers[k], ranges, out);
 	}
+	if (e->width)
+		return;
 	text_addf(out, "%" PRId64 " sample%s with labels: %.2f %% right, ", all.count,
 		all.count == 1 ? "" : "s", 100 * all.accuracy);
 	if (e->classes > 5)
@@ -173,6 +177,26 @@ static void write_classes(const struct evaluation *e, struct jwriter *json)
 	jwriter_end(json);
 }
 
+/* Of one number all that is said of it; several are a list. */
+static void write_numbers(struct evaluation *e, int ranges, struct jwriter *json)
+{
+	jwriter_table(json, NULL);
+	jwriter_text(json, "target", target_number.name);
+	if (e->width == 1)
+		evaluation_numbers_json(e->numbers, ranges, json);
+	else
+		jwriter_list(json, "numbers");
+	for (int k = 0; k < e->width && e->width > 1; k++) {
+		jwriter_table(json, NULL);
+		jwriter_text(json, "name", name_of(e, k));
+		evaluation_numbers_json(&e->numbers[k], ranges, json);
+		jwriter_end(json);
+	}
+	if (e->width > 1)
+		jwriter_end(json);
+	jwriter_end(json);
+}
+
 void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 {
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
@@ -180,8 +204,9 @@ void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 	struct evaluation_bin bins[EVALUATION_BINS];
 	struct jwriter json = {.out = out};
 
-	if (e->numbers.count) {
-		evaluation_numbers_json(&e->numbers, ranges, out);
+	if (e->width) {
+		write_numbers(e, ranges, &json);
+		text_add(out, "\n");
 		return;
 	}
 	evaluation_bins(e, bins);
@@ -222,7 +247,7 @@ int evaluation_confusion(const struct evaluation *e, struct text *out, struct er
 	const size_t classes = (size_t)e->classes;
 	int64_t *counts;
 
-	if (e->numbers.count)
+	if (e->width)
 		return err_set(
 			err, ERR_INPUT, "--confusion: is for classes, and labels are numbers");
 	counts = mem_new(classes * classes + 1, sizeof(*counts));

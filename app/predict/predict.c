@@ -32,7 +32,7 @@ struct work {
 	int count;            /* of the batch */
 	float *inputs;        /* of a piece, for each worker */
 	float *probabilities; /* of the batch */
-	int32_t *classes;     /* what samples are, as far as that is known */
+	union target *labels; /* what samples are, as far as that is known */
 	struct err *failures; /* of each piece, not caused by the data */
 	struct err *faults;   /* of each sample; code 0: there is an answer */
 	bool strict;          /* the first fault ends all */
@@ -85,6 +85,11 @@ static int predict_singly(
 	return code == ERR_MEMORY ? code : 0;
 }
 
+static union target *label_of(const struct work *w, int i)
+{
+	return w->labels + (ptrdiff_t)i * w->model.width;
+}
+
 /* Makes the inputs of a piece, and predicts them; a sample that cannot be made is all 0. */
 static void predict_piece(void *context, int task, int worker)
 {
@@ -102,9 +107,12 @@ static void predict_piece(void *context, int task, int worker)
 		struct err *fault = &w->faults[i];
 
 		fault->code = 0;
-		w->classes[i] = -1;
-		if (!w->rows->type->make(w->rows, i, worker, input, &w->classes[i], fault))
+		for (int k = 0; k < w->model.width; k++)
+			label_of(w, i)[k] = TARGET_NONE;
+		if (!w->rows->type->make(w->rows, i, worker, input, label_of(w, i), fault)) {
+			predict_settle(label_of(w, i), w->model.width);
 			continue;
+		}
 		if (fault->code == ERR_MEMORY) {
 			*err = *fault;
 			return;
@@ -142,7 +150,7 @@ static void tell(const struct work *w, const struct predict_answer *answer)
 {
 	const struct predict_told told = {.row = answer->row,
 		.time = answer->time,
-		.class = answer->class,
+		.label = answer->label,
 		.predicted = answer->classes[0],
 		.probabilities = answer->probabilities,
 		.model = &w->model};
@@ -180,26 +188,27 @@ static int write_answers(struct work *w, int count, struct predict_result *resul
 
 	for (int i = 0; i < count && !code; i++) {
 		const bool bad = w->faults[i].code;
+		const int32_t class = label_of(w, i)->class;
 		const struct predict_answer answer = {.row = ++result->rows,
 			.id = type->id ? type->id(w->rows, i) : NULL,
 			.file = type->file && w->rows->files ? type->file(w->rows, i) : NULL,
 			.fault = bad ? w->faults[i].message : NULL,
 			.classes = w->top,
 			.probabilities = w->probabilities + (size_t)i * (size_t)w->model.outputs,
-			.class = w->classes[i],
+			.label = label_of(w, i),
 			.time = type->time ? type->time(w->rows, i) : 0};
 
 		if (bad) {
 			note_fault(w, answer.fault, result);
 		} else if (w->model.shape.numbers) {
 			tell(w, &answer);
-			result->strange += w->classes[i] == -2;
+			result->strange += class == -2;
 		} else {
 			find_top(w, answer.probabilities);
 			tell(w, &answer);
-			result->labelled += w->classes[i] >= 0;
-			result->right += w->classes[i] == w->top[0];
-			result->strange += w->classes[i] < -1;
+			result->labelled += class >= 0;
+			result->right += class == w->top[0];
+			result->strange += class < -1;
 		}
 		if (w->out)
 			code = predict_out_add(w->out, &answer, err);
@@ -290,6 +299,7 @@ static int open_rows(struct work *w, int workers, struct err *err)
 	const struct setting settings[] = {{"schema.from", w->model.schema ? config->model : NULL},
 		{"stream.source", lines ? NULL : config->data},
 		{"model.target", w->model.shape.numbers ? target_number.name : NULL},
+		{"model.numbers", w->model.shape.numbers ? w->model.numbers : NULL},
 		{"stream.on_bad", config->strict ? NULL : "skip"}, {0}};
 	int code = app_config_make(
 		&w->options, NULL, settings, config->settings, config->settings_count, err);
@@ -311,11 +321,11 @@ static int make_room(struct work *w, struct err *err)
 
 	w->inputs = mem_new(workers * PREDICT_PIECE * floats, sizeof(*w->inputs));
 	w->probabilities = mem_new(PREDICT_BATCH * classes, sizeof(*w->probabilities));
-	w->classes = mem_new(PREDICT_BATCH, sizeof(*w->classes));
+	w->labels = mem_new((size_t)PREDICT_BATCH * (size_t)w->model.width, sizeof(*w->labels));
 	w->failures = mem_new(pieces, sizeof(*w->failures));
 	w->faults = mem_new(PREDICT_BATCH, sizeof(*w->faults));
 	w->top = mem_new((size_t)w->config->top, sizeof(*w->top));
-	if (w->inputs && w->probabilities && w->classes && w->failures && w->faults && w->top)
+	if (w->inputs && w->probabilities && w->labels && w->failures && w->faults && w->top)
 		return 0;
 	return err_memory(err, "a batch", PREDICT_BATCH * (floats + classes) * 4);
 }
@@ -355,7 +365,7 @@ int predict(const struct predict_config *config, struct predict_result *result, 
 	predict_model_close(&w.model);
 	mem_free(w.inputs);
 	mem_free(w.probabilities);
-	mem_free(w.classes);
+	mem_free(w.labels);
 	mem_free(w.failures);
 	mem_free(w.faults);
 	mem_free(w.top);

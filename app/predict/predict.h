@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "target/target.h"
 
 struct predict_model;
 
@@ -24,8 +25,8 @@ enum predict_question { PREDICT_ANY, PREDICT_NOW, PREDICT_EVER };
 struct predict_told {
 	int64_t row;  /* from 1 */
 	int64_t time; /* 0 if the data has none */
-	/* The true class; -1: unknown, -2: not one of the model. Of numbers the cell (target/target.h). */
-	int32_t class;
+	/* The true class; -1: unknown, -2: not one of the model. Of numbers their cells. */
+	const union target *label;
 	int32_t predicted;                 /* the most probable, or by thresholds */
 	const float *probabilities;        /* of all classes, or the answer about numbers */
 	const struct predict_model *model; /* valid while predict runs */

@@ -9,6 +9,7 @@
 #include "predict/predict.h"
 #include "session/asked.h"
 #include "schema/schema.h"
+#include "target/target.h"
 
 /* Samples predicted together, and those of one task. */
 enum { PREDICT_BATCH = 4096, PREDICT_PIECE = 32 };
@@ -24,6 +25,7 @@ struct predict_model {
 	struct vocabulary known; /* names, or numbers if unnamed, by class */
 	float *thresholds;       /* by class, 0: none; NULL: no class has one */
 	int outputs;             /* of an answer: classes, or NUMBER_OUTPUTS for each number */
+	int width;               /* cells of a label */
 	const char *numbers;     /* names of numbers (target/target.h) */
 };
 
@@ -43,8 +45,11 @@ float predict_rank(const struct predict_model *model, int class, float probabili
  * The class of a name or number; -2: not a class of the model. Of numbers the cell of one, -2: a
  * word.
  */
-int32_t predict_label(const struct predict_model *model, const char *words);
-int32_t predict_number(double number);
+union target predict_label(const struct predict_model *model, const char *words);
+union target predict_number(double number);
+
+/* Several numbers of which one is missing or a word: the label as a whole is, and its first cell tells. */
+void predict_settle(union target *label, int width);
 
 /* Samples in order, in batches. */
 struct predict_rows;
@@ -52,10 +57,10 @@ struct predict_rows_type {
 	/* The number of samples of the next batch, at most PREDICT_BATCH; 0: end. */
 	int (*next)(struct predict_rows *rows, int *count, struct err *err);
 	/*
-	 * Sample i of the batch: its input and its class, -1: none, -2: unknown to the model.
+	 * Sample i of the batch: its input and its label, which was none before.
 	 * Thread-safe for distinct workers.
 	 */
-	int (*make)(struct predict_rows *rows, int i, int worker, float *input, int32_t *class,
+	int (*make)(struct predict_rows *rows, int i, int worker, float *input, union target *label,
 		struct err *err);
 	/* The time of sample i; NULL: unknown. */
 	int64_t (*time)(struct predict_rows *rows, int i);
@@ -96,7 +101,7 @@ struct predict_answer {
 	const char *fault;          /* why there is no answer; NULL: there is one */
 	const int32_t *classes;     /* the `top` most probable */
 	const float *probabilities; /* of all classes, or the answer about numbers */
-	int32_t class;              /* as in struct predict_told */
+	const union target *label;  /* as in struct predict_told */
 	int64_t time;
 };
 

@@ -146,8 +146,8 @@ static int next_lines(struct predict_rows *rows, int *count, struct err *err)
 	return code;
 }
 
-/* A class by a JSON value: its name or its number. */
-static int32_t class_of(const struct predict_model *model, const struct jvalue *value)
+/* A class by a JSON value: its name or its number; or a number. */
+static union target cell_of(const struct predict_model *model, const struct jvalue *value)
 {
 	const char *name = jvalue_text(value);
 	char number[32];
@@ -160,10 +160,24 @@ static int32_t class_of(const struct predict_model *model, const struct jvalue *
 	if (jvalue_truth(value, &truth))
 		name = truth ? "true" : "false";
 	if (!name && !jvalue_whole(value, &whole))
-		return -1;
+		return TARGET_NONE;
 	if (!name)
 		snprintf(number, sizeof(number), "%" PRId64, whole);
 	return predict_label(model, name ? name : number);
+}
+
+/* Several numbers: a list, an object that has their names, or a row with such fields. */
+static void put_several(const struct predict_model *model, const struct jvalue *row,
+	const struct jvalue *value, union target *label)
+{
+	const struct jvalue *table = jvalue_kind(value) == JVALUE_TABLE ? value : row;
+	const bool list = jvalue_kind(value) == JVALUE_LIST;
+	char name[NUMBER_NAME];
+
+	for (int k = 0; k < model->width; k++)
+		label[k] = cell_of(
+			model, list ? jvalue_at(value, (size_t)k)
+				    : jvalue_find(table, number_said(model->numbers, k, name)));
 }
 
 /* Numbers in a list, or in lists within it. */
@@ -192,10 +206,10 @@ static int put_numbers(
 }
 
 static int put_json(const struct from_lines *l, const struct jvalue *value, int i, float *input,
-	int32_t *class, struct err *err)
+	union target *label, struct err *err)
 {
 	const struct predict_model *model = l->model;
-	const char *label = model->schema ? schema_label(model->schema) : NULL;
+	const char *name = model->schema ? schema_label(model->schema) : NULL;
 	const struct jvalue *inner = jvalue_find(value, "input"), *id = jvalue_find(value, "id");
 	const bool wrapped =
 		jvalue_kind(inner) == JVALUE_LIST || jvalue_kind(inner) == JVALUE_TABLE;
@@ -205,7 +219,10 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 	int64_t whole;
 	int code;
 
-	*class = class_of(model, jvalue_find(value, wrapped || !label ? "label" : label));
+	if (model->width > 1)
+		put_several(model, value, jvalue_find(value, "label"), label);
+	else
+		*label = cell_of(model, jvalue_find(value, wrapped || !name ? "label" : name));
 	if (wrapped || !model->schema || schema_find(model->schema, "id", 2) < 0) {
 		if (jvalue_text(id))
 			jwriter_text(&json, NULL, jvalue_text(id));
@@ -236,7 +253,7 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 
 /* For a model whose inputs have names: columns as the plan says. */
 static int put_columns(const struct from_lines *l, const struct csv_field *fields, int count,
-	float *input, int32_t *class, struct err *err)
+	float *input, union target *label, struct err *err)
 {
 	const struct schema *schema = l->model->schema;
 	char copy[TABLE_CELL];
@@ -253,28 +270,30 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 		if (l->plan.columns[c].input >= 0)
 			code = schema_put(schema, l->plan.columns[c].input, &value, input,
 				l->model->shape.floats, err);
-		if (c == l->plan.label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
-			*class = predict_label(l->model, copy);
-		}
+	}
+	for (int k = 0; k < l->plan.targets && k < l->model->width; k++) {
+		const struct csv_field cell = csv_trim(fields[l->plan.target_at[k]]);
+
+		if (cell.size && csv_text(&cell, copy, sizeof(copy)))
+			label[k] = predict_label(l->model, copy);
 	}
 	return code;
 }
 
 static int put_csv(const struct from_lines *l, const struct feed_line *line, float *input,
-	int32_t *class, struct err *err)
+	union target *label, struct err *err)
 {
 	struct csv_field fields[TABLE_COLUMNS];
 	const size_t floats = l->model->shape.floats;
 	size_t used;
 	int count = csv_row(line->bytes, line->size, l->separator, fields, TABLE_COLUMNS, &used);
 
-	*class = -1;
 	if (count < 1)
 		return err_set(err, ERR_FORMAT, "%s", csv_reason(count));
 	if (count > TABLE_COLUMNS)
 		return err_set(err, ERR_FORMAT, "has more than %d columns", TABLE_COLUMNS);
 	if (l->model->schema)
-		return put_columns(l, fields, count, input, class, err);
+		return put_columns(l, fields, count, input, label, err);
 	if ((size_t)count != floats)
 		return err_set(
 			err, ERR_INPUT, "has %d numbers, the model takes %zu", count, floats);
@@ -290,8 +309,8 @@ static int put_csv(const struct from_lines *l, const struct feed_line *line, flo
 	return 0;
 }
 
-static int make_line(
-	struct predict_rows *rows, int i, int worker, float *input, int32_t *class, struct err *err)
+static int make_line(struct predict_rows *rows, int i, int worker, float *input,
+	union target *label, struct err *err)
 {
 	struct from_lines *l = (struct from_lines *)rows;
 	const struct feed_line *line = &l->lines[i];
@@ -308,12 +327,12 @@ static int make_line(
 	if (line->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
 	if (l->csv) {
-		code = put_csv(l, line, input, class, &why);
+		code = put_csv(l, line, input, label, &why);
 	} else {
 		code = jvalue_read(&value, line->bytes, line->size, where, err);
 		if (code)
 			return code;
-		code = put_json(l, value, i, input, class, &why);
+		code = put_json(l, value, i, input, label, &why);
 		jvalue_free(value);
 	}
 	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;

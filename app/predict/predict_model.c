@@ -58,6 +58,7 @@ static int open_weights(struct predict_model *model, const char *path, struct er
 	retain_model_numbers(model->model, &model->numbers, &why);
 	model->outputs = model->shape.numbers ? NUMBER_OUTPUTS * (int)model->shape.numbers
 					      : model->shape.classes;
+	model->width = model->shape.numbers ? (int)model->shape.numbers : 1;
 	model->names = mem_new((size_t)model->shape.classes + 1, sizeof(*model->names));
 	if (!model->names)
 		return err_memory(err, "class names", (size_t)model->shape.classes * 8);
@@ -163,18 +164,13 @@ static int read_thresholds(
 }
 
 /* What is about classes only. */
-static int check_numbers(const struct predict_config *config, int numbers, struct err *err)
+static int check_numbers(const struct predict_config *config, struct err *err)
 {
 	const char *flag = config->top > 1           ? "--top"
 			   : config->threshold_count ? "--threshold"
 			   : config->probabilities   ? "--probabilities"
 						     : NULL;
 
-	if (config->told && numbers > 1)
-		return err_set(err, ERR_INPUT,
-			"%s: predicts %d numbers at once, and eval knows one; the errors of a run "
-			"are in its folder (retain show)",
-			config->model, numbers);
 	return flag ? err_set(err, ERR_INPUT, "%s: is for classes, and %s predicts numbers", flag,
 			      config->model)
 		    : 0;
@@ -189,7 +185,7 @@ int predict_model_open(
 	if (code)
 		return say_order(config, code, err);
 	if (model->shape.numbers)
-		code = check_numbers(config, (int)model->shape.numbers, err);
+		code = check_numbers(config, err);
 	if (code)
 		return code;
 	if (!folder && config->question == PREDICT_NOW)
@@ -226,22 +222,32 @@ float predict_rank(const struct predict_model *model, int class, float probabili
 	return probability >= threshold ? 1 + probability / threshold : probability - 2;
 }
 
-int32_t predict_number(double number)
+static const union target strange = {.class = -2};
+
+union target predict_number(double number)
 {
 	const union target label = {.number = (float)number};
 
-	return isfinite(label.number) ? label.class : -2;
+	return isfinite(label.number) ? label : strange;
 }
 
-int32_t predict_label(const struct predict_model *model, const char *words)
+union target predict_label(const struct predict_model *model, const char *words)
 {
 	int64_t class;
 	double number;
 
 	if (model->shape.numbers)
-		return decimal_number(words, strlen(words), &number) ? predict_number(number) : -2;
+		return decimal_number(words, strlen(words), &number) ? predict_number(number)
+								     : strange;
 	class = vocabulary_find(&model->known, words, strlen(words));
-	return class >= 0 ? (int32_t) class : -2;
+	return class >= 0 ? (union target){.class = (int32_t) class} : strange;
+}
+
+void predict_settle(union target *label, int width)
+{
+	for (int k = 1; k < width; k++)
+		if (label[k].class == strange.class || label[k].class == TARGET_NONE.class)
+			label[0] = label[k];
 }
 
 static int ask_numbers(const struct predict_model *model, const float *inputs, int n,

@@ -80,11 +80,25 @@ static void csv_numbers(struct predict_out *out)
 	text_add(&out->words, "\n");
 }
 
+static void csv_labels(struct predict_out *out)
+{
+	char name[NUMBER_NAME];
+
+	if (!out->config->labels)
+		return;
+	text_add(&out->words, ",time");
+	for (int k = 0; k < out->model->width; k++) {
+		text_add(&out->words, out->model->width > 1 ? ",label_" : ",label");
+		if (out->model->width > 1)
+			text_add_field(&out->words, number_said(out->model->numbers, k, name));
+	}
+}
+
 static void csv_begin(struct predict_out *out)
 {
 	text_add(&out->words, out->ids ? "id" : "row");
 	text_add(&out->words, out->files ? ",file" : "");
-	text_add(&out->words, out->config->labels ? ",time,label" : "");
+	csv_labels(out);
 	if (out->model->shape.numbers) {
 		csv_numbers(out);
 		return;
@@ -104,7 +118,7 @@ static void csv_label(struct text *words, float label)
 	char number[TEXT_NUMBER];
 
 	text_from_float(number, label);
-	text_add(words, isnan(label) ? "" : number);
+	text_addf(words, ",%s", isnan(label) ? "" : number);
 }
 
 static void csv_add(struct predict_out *out, const struct predict_answer *answer)
@@ -127,12 +141,15 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 		text_add_field(words, answer->file ? answer->file : "");
 	}
 	if (out->config->labels) {
-		text_addf(words, ",%" PRId64 ",", answer->time);
-		if (out->model->shape.numbers)
-			csv_label(words, (union target){.class = answer->class}.number);
-		else
-			text_add_field(
-				words, answer->class >= 0 ? class_name(out, answer->class) : "");
+		const int32_t class = answer->label->class;
+
+		text_addf(words, ",%" PRId64, answer->time);
+		for (int k = 0; k < out->model->width && out->model->shape.numbers; k++)
+			csv_label(words, answer->label[k].number);
+		if (!out->model->shape.numbers) {
+			text_add(words, ",");
+			text_add_field(words, class >= 0 ? class_name(out, class) : "");
+		}
 	}
 	for (int i = 0; i < out->model->outputs && out->model->shape.numbers; i++) {
 		char number[TEXT_NUMBER];

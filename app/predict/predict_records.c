@@ -145,18 +145,20 @@ static int choose(struct from_records *r, struct err *err)
 	return 0;
 }
 
-static int32_t class_of(const struct from_records *r, int32_t label)
+static void put_label(const struct from_records *r, int64_t record, union target *label)
 {
-	const char *name = label >= 0 ? records_class_name(r->records, label) : NULL;
-	const float *numbers = records_info(r->records)->numbers;
+	const int32_t class = records_look(r->records, record).label;
+	const char *name = class >= 0 ? records_class_name(r->records, class) : NULL;
 	char number[16];
 
-	if (label < 0)
-		return -1;
-	if (numbers && r->model->shape.numbers)
-		return predict_number((double)numbers[label]);
-	snprintf(number, sizeof(number), "%d", label);
-	return predict_label(r->model, name ? name : number);
+	if (class < 0)
+		return;
+	snprintf(number, sizeof(number), "%d", class);
+	if (records_info(r->records)->numbers && r->model->shape.numbers)
+		for (int k = 0; k < r->model->width; k++)
+			label[k] = predict_number((double)records_numbers(r->records, record)[k]);
+	else
+		label[0] = predict_label(r->model, name ? name : number);
 }
 
 static int read_image(const char *path, struct record_bytes *bytes, struct err *err)
@@ -175,8 +177,8 @@ static int read_image(const char *path, struct record_bytes *bytes, struct err *
 	return code;
 }
 
-static int make_record(
-	struct predict_rows *rows, int i, int worker, float *input, int32_t *class, struct err *err)
+static int make_record(struct predict_rows *rows, int i, int worker, float *input,
+	union target *label, struct err *err)
 {
 	struct from_records *r = (struct from_records *)rows;
 	struct reader *reader = &r->readers[worker];
@@ -187,13 +189,12 @@ static int make_record(
 	if (r->records) {
 		const int64_t at = record_at(r, i);
 
-		*class = class_of(r, records_look(r->records, at).label);
+		put_label(r, at, label);
 		code = records_read(r->records, at, &reader->bytes, err);
 		records_where(r->records, at, where, sizeof(where));
 	} else {
 		const char *path = name_list_at(&r->images, (size_t)(r->at + i));
 
-		*class = -1;
 		snprintf(where, sizeof(where), "%.255s", path);
 		code = read_image(path, &reader->bytes, err);
 	}
@@ -351,6 +352,12 @@ int predict_records_open(struct predict_rows **rows, const struct predict_config
 	code = choose(r, err);
 	const struct records_info *info = r->records ? records_info(r->records) : &images;
 
+	if (!code && info->numbers && model->shape.numbers && info->numbers != model->width)
+		code = err_set(err, ERR_INPUT,
+			"%s: has %d column%s of labels, %s predicts %d numbers; --label A,B names "
+			"them",
+			config->data, info->numbers, info->numbers == 1 ? "" : "s", config->model,
+			model->width);
 	find_folder(r);
 	r->rows.files = info->form == RECORDS_IMAGE && (!r->records || r->records->type->path);
 	if (!code)

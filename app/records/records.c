@@ -283,6 +283,16 @@ struct record records_look(const struct records *records, int64_t i)
 	return records->type->look(records, i);
 }
 
+const float *records_numbers(const struct records *records, int64_t i)
+{
+	return records->type->numbers(records, i);
+}
+
+const char *records_number_names(const struct records *records)
+{
+	return records->info.numbers > 1 ? records->type->number_names(records) : NULL;
+}
+
 int64_t records_user(const struct records *records, int64_t i)
 {
 	return records->type->user(records, i);

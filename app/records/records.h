@@ -44,8 +44,7 @@ struct records_info {
 	bool users;                  /* records of the stream have users: records_user */
 	/* NULL or, if all labels are -1, the message for when they are needed */
 	const char *unlabelled;
-	/* [class]: the number that a label stands for, if labels are numbers; else NULL */
-	const float *numbers;
+	int numbers; /* in a label; 0: labels are classes. Classes are then the different ones */
 };
 
 #define RECORDS_NO_USER INT64_MIN
@@ -82,6 +81,10 @@ struct records_type {
 	int (*path)(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 	/* If info has users, a number that identifies the user, or RECORDS_NO_USER. */
 	int64_t (*user)(const struct records *records, int64_t i);
+	/* The label of a record that is not bad, if info has numbers: as many. */
+	const float *(*numbers)(const struct records *records, int64_t i);
+	/* The names of several, as in model.numbers. */
+	const char *(*number_names)(const struct records *records);
 	/* The name of a class; NULL if unnamed. The function may be NULL. */
 	const char *(*class_name)(const struct records *records, int label);
 	/* How named values are encoded in records; NULL if there are none. */
@@ -129,6 +132,9 @@ bool records_lenient(const struct options *options);
 const struct records_info *records_info(const struct records *records);
 struct record records_look(const struct records *records, int64_t i);
 int64_t records_user(const struct records *records, int64_t i); /* only where info has users */
+/* Only where info has numbers; and the names of several (target/target.h), else NULL. */
+const float *records_numbers(const struct records *records, int64_t i);
+const char *records_number_names(const struct records *records);
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);

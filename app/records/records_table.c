@@ -27,7 +27,7 @@ struct table {
 	struct mapped file;
 	struct table_plan plan;
 	struct table_scan scan;
-	float *numbers; /* of labels; NULL: they are classes */
+	float *numbers; /* of labels; NULL: they are classes, or several numbers */
 	bool lenient;   /* rows may be bad */
 };
 
@@ -69,7 +69,7 @@ static int table_open(
 		.channels = (int)schema_floats(t->plan.schema),
 		.height = 1,
 		.width = 1,
-		.numbers = t->numbers,
+		.numbers = t->plan.targets > 1 ? t->plan.targets : t->numbers != NULL,
 		.timed = t->plan.time >= 0,
 		.unlabelled = t->plan.label >= 0
 				      ? NULL
@@ -115,6 +115,19 @@ static struct record table_look(const struct records *records, int64_t i)
 
 	return (struct record){.label = label == RECORD_NO_LABEL ? -1 : (int32_t)label,
 		.time = t->scan.times.count ? (int64_t)t->scan.times.at[i] : 0};
+}
+
+static const float *table_numbers(const struct records *records, int64_t i)
+{
+	const struct table *t = (const struct table *)records;
+
+	return t->numbers ? t->numbers + (t->scan.rows.at[i] >> TABLE_AT_BITS)
+			  : t->scan.values.at + i * t->plan.targets;
+}
+
+static const char *table_number_names(const struct records *records)
+{
+	return ((const struct table *)records)->plan.label_names.data;
 }
 
 static void table_where(const struct records *records, int64_t i, char *out, size_t size)
@@ -221,6 +234,8 @@ const struct records_type records_table = {
 	.look = table_look,
 	.read = table_read,
 	.where = table_where,
+	.numbers = table_numbers,
+	.number_names = table_number_names,
 	.class_name = table_class_name,
 	.about = table_about,
 	.notes = table_notes,

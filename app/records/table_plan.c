@@ -15,8 +15,8 @@ const struct option_row table_options[] = {
 	{"table", "header", OPTION_CHOICE, "auto", "auto | yes | no",
 		"whether the first line names the columns; auto detects it"},
 	{"table", "label", OPTION_TEXT, "", NULL,
-		"label column, by name or number; empty is the one called label, class, target or "
-		"y, or else the last"},
+		"label column, by name or number; several with commas between them are numbers; "
+		"empty is the one called label, class, target or y, or else the last"},
 	{"table", "labels", OPTION_CHOICE, "auto", "auto | numbers | names",
 		"whether integer labels are class numbers from 0, or names; auto is names if most "
 		"numbers up to the largest never occur"},
@@ -213,12 +213,94 @@ static int follow_schema(
 	return code;
 }
 
+static void set_label(struct table_plan *plan, int column)
+{
+	plan->label = column;
+	plan->targets = column >= 0;
+	plan->target_at[0] = column;
+}
+
+/* The word that stands before the next comma, and what follows it; NULL: nothing does. */
+static struct csv_field next_word(const char **words)
+{
+	const size_t size = strcspn(*words, ",");
+	const struct csv_field word = csv_trim((struct csv_field){*words, size, false});
+
+	*words = (*words)[size] ? *words + size + 1 : NULL;
+	return word;
+}
+
+static bool is_target(const struct table_plan *plan, int column)
+{
+	for (int k = 0; k < plan->targets; k++)
+		if (plan->target_at[k] == column)
+			return true;
+	return false;
+}
+
+bool table_plan_labels(struct table_plan *plan, const char *words)
+{
+	set_label(plan, words ? find_column(plan, words, strlen(words)) : -1);
+	for (const char *at = plan->targets ? NULL : words; at;) {
+		const struct csv_field word = next_word(&at);
+		const int column = find_column(plan, word.at, word.size);
+
+		if (column < 0 || is_target(plan, column) || plan->targets == TARGET_WIDTH) {
+			set_label(plan, -1);
+			return false;
+		}
+		plan->target_at[plan->targets++] = column;
+	}
+	plan->label = plan->target_at[0];
+	return plan->targets > 0;
+}
+
+/* What is wrong with words that name no labels. */
+static int refuse_labels(
+	const struct table_plan *plan, const char *path, const char *words, struct err *err)
+{
+	int column, count = 1;
+
+	for (const char *at = words; at; count++) {
+		const struct csv_field word = next_word(&at);
+		const int code =
+			find_named(plan, path, "table.label", word.at, word.size, &column, err);
+
+		if (code)
+			return code;
+	}
+	return err_set(err, ERR_INPUT,
+		"%s: table.label = %.200s: names %s; labels are up to %d different columns", path,
+		words, count > TARGET_WIDTH ? "too many columns" : "a column twice", TARGET_WIDTH);
+}
+
+/* Several have names that model.numbers can have. */
+static int check_labels(struct table_plan *plan, const char *path, struct err *err)
+{
+	for (int k = 0; k < plan->targets; k++) {
+		struct table_column *column = plan->columns + plan->target_at[k];
+
+		if (plan->target_at[k] == plan->time)
+			return err_set(err, ERR_INPUT, "%s: column %s is both label and time", path,
+				column->name);
+		if (plan->targets > 1 && numbers_count(column->name) != 1 &&
+			!decimal_whole(column->name, strlen(column->name), &(int64_t){0}))
+			return err_set(err, ERR_INPUT,
+				"%s: column %s: the name of one of several labels has no commas or "
+				"quotes",
+				path, column->name);
+		column->role = TABLE_LABEL;
+		text_addf(&plan->label_names, "%s%s", k ? "," : "", column->name);
+	}
+	return plan->label_names.failed ? err_memory(err, path, plan->label_names.size) : 0;
+}
+
 /*
- * Where no key says so. A schema knows what the label is called; one that was made of rows in
- * lines, whose label stands beside them, does not, and it is called as there. Without a schema a
- * name tells, or it is the last column.
+ * Where no key says so. A schema knows what one label is called, model.numbers what several are;
+ * one that was made of rows in lines, whose label stands beside them, does not, and it is called as
+ * there. Without a schema a name tells, or it is the last column.
  */
-static int usual_label(const struct table_plan *plan)
+static void usual_label(struct table_plan *plan, const char *numbers)
 {
 	static const char *const names[] = {"label", "class", "target", "y", NULL};
 	static const char *const beside_y[] = {"z", NULL};
@@ -226,17 +308,27 @@ static int usual_label(const struct table_plan *plan)
 	const char *label = plan->schema ? schema_label(plan->schema) : NULL;
 	int known = find_known(plan, plan->schema ? beside : names), last = plan->count - 1;
 
-	if (label)
-		return find_column(plan, label, strlen(label));
+	if (label || *numbers) {
+		if (table_plan_labels(plan, label ? label : numbers) || label)
+			return;
+	}
 	/* Where there are x, y and z, they are a place. */
 	if (!plan->schema && known >= 0 && !strcasecmp(plan->columns[known].name, "y") &&
 		find_known(plan, beside_y) >= 0)
 		known = -1;
-	if (plan->schema || known >= 0)
-		return known;
 	while (last > 0 && plan->columns[last].role == TABLE_IGNORED)
 		last--;
-	return last;
+	set_label(plan, plan->schema || known >= 0 ? known : last);
+}
+
+/* The names that numbers have, which are perhaps those of columns. */
+static const char *number_names(const struct options *options)
+{
+	const char *words =
+		options_has(options, "model.numbers") ? options_text(options, "model.numbers") : "";
+	char name[NUMBER_NAME];
+
+	return numbers_count(words) && *number_name(words, 0, name) ? words : "";
 }
 
 static int find_roles(
@@ -251,11 +343,10 @@ static int find_roles(
 	if (code)
 		return code;
 	plan->guessed = !*time;
-	plan->label = usual_label(plan);
+	usual_label(plan, number_names(options));
 	plan->time = strcmp(time, "-") != 0 ? find_known(plan, times) : -1;
-	if (*label)
-		code = find_named(
-			plan, path, "table.label", label, strlen(label), &plan->label, err);
+	if (*label && !table_plan_labels(plan, label))
+		code = refuse_labels(plan, path, label, err);
 	if (!code && *time && strcmp(time, "-") != 0)
 		code = find_named(plan, path, "table.time", time, strlen(time), &plan->time, err);
 	if (!code)
@@ -268,11 +359,9 @@ static int find_roles(
 		code = set_roles(plan, path, options, "table.ignore", TABLE_IGNORED, err);
 	if (code)
 		return code;
-	if (plan->time >= 0 && plan->time == plan->label)
-		return err_set(err, ERR_INPUT, "%s: column %s is both label and time", path,
-			plan->columns[plan->label].name);
-	if (plan->label >= 0)
-		plan->columns[plan->label].role = TABLE_LABEL;
+	code = check_labels(plan, path, err);
+	if (code)
+		return code;
 	if (plan->time >= 0)
 		plan->columns[plan->time].role = TABLE_TIME;
 	return plan->schema ? follow_schema(plan, path, options, err) : 0;
@@ -452,8 +541,8 @@ static int add_columns(struct table_plan *plan, struct err *err)
 			if (!code && column->role == TABLE_DATE)
 				schema_read_times(plan->schema, column->clock, column->day_first);
 		} else {
-			code = schema_leave_out(
-				plan->schema, column->name, size, column->role == TABLE_LABEL, err);
+			code = schema_leave_out(plan->schema, column->name, size,
+				column->role == TABLE_LABEL && plan->targets == 1, err);
 		}
 	}
 	return code ? code : schema_end(plan->schema, err);
@@ -511,8 +600,11 @@ void table_plan_about(const struct table_plan *plan, struct text *words)
 			text_addf(words, "%s%d %s", comma, count, names[role][count > 1]);
 		comma = count ? ", " : comma;
 	}
-	if (plan->label >= 0)
-		text_addf(words, "%slabel \"%s\"", comma, plan->columns[plan->label].name);
+	if (plan->label < 0)
+		return;
+	text_addf(words, "%slabel%s", comma, plan->targets > 1 ? "s" : "");
+	for (int k = 0; k < plan->targets; k++)
+		text_addf(words, "%s \"%s\"", k ? "," : "", plan->columns[plan->target_at[k]].name);
 }
 
 void table_plan_release(struct table_plan *plan)
@@ -523,6 +615,7 @@ void table_plan_release(struct table_plan *plan)
 	}
 	mem_free(plan->columns);
 	text_release(&plan->notes);
+	text_release(&plan->label_names);
 	schema_free(plan->schema);
 	*plan = (struct table_plan){0};
 }

@@ -1,8 +1,8 @@
 /*
- * The roles of a table's columns: one is the label, perhaps one the time, others are numbers,
- * categories, dates or texts, or ignored. Derived from the [table] keys and the first row; the role of a
- * column that no key names becomes clear while rows are read. A schema defines how rows become
- * floats.
+ * The roles of a table's columns: one is the label, or several that are numbers; perhaps one is the
+ * time, others are numbers, categories, dates or texts, or ignored. Derived from the [table] keys
+ * and the first row; the role of a column that no key names becomes clear while rows are read. A
+ * schema defines how rows become floats.
  *
  * With table.header = auto the first line is compared with the next thousand. It is a header if
  * its words do not occur again below them and its numbers, if any, count up by one. It is also a
@@ -24,6 +24,7 @@
 #include "formats/csv.h"
 #include "records/columns.h"
 #include "schema/schema.h"
+#include "target/target.h"
 
 enum { TABLE_COLUMNS = 4096, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
 enum table_role {
@@ -80,7 +81,10 @@ struct table_plan {
 	bool keep_ids;     /* columns of ids are inputs */
 	struct text notes; /* lines about surprising interpretations */
 	struct schema_sizes sizes;
-	int label, time; /* columns; time -1: none */
+	int label, time;             /* columns; -1: none */
+	int targets;                 /* columns that are labels: more than one are numbers */
+	int target_at[TARGET_WIDTH]; /* ... of which `label` is the first */
+	struct text label_names;     /* with commas between them */
 	enum label_kind labels;
 	struct schema *schema; /* how rows are encoded; after table_plan_end */
 };
@@ -116,6 +120,12 @@ int table_plan_end(struct table_plan *plan, const char *path, struct err *err);
 /* "4 numbers, 1 category, label "class"" */
 void table_plan_about(const struct table_plan *plan, struct text *words);
 void table_plan_release(struct table_plan *plan);
+
+/*
+ * Makes those columns the labels that words name: one or, with commas between them, several; NULL:
+ * none. False: the table lacks one, and there is no label.
+ */
+bool table_plan_labels(struct table_plan *plan, const char *words);
 
 /* The value of a cell. `copy` must outlive it, if quotes in the cell are doubled. */
 struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words/decimal.h"
 #include "records/records_types.h"
 
 struct scanning {
@@ -221,6 +222,31 @@ static int time_cell(struct scanning *s, struct err *err)
 	return numbers_add(&s->scan->times, (uint64_t)time) ? 0 : no_memory(s, err);
 }
 
+/* Several labels, which are numbers. *bad: the column of one that is not. */
+static int target_cells(struct scanning *s, int *bad, struct err *err)
+{
+	const struct table_plan *plan = s->plan;
+	struct table_values *values = &s->scan->values;
+	const size_t first = s->scan->rows.count * (size_t)plan->targets;
+	char shown[CELL_SHOWN];
+
+	if (!grow_room(&values->at, &values->room, first + (size_t)plan->targets, sizeof(float)))
+		return no_memory(s, err);
+	for (int k = 0; k < plan->targets; k++) {
+		const struct csv_field cell = csv_trim(s->fields[plan->target_at[k]]);
+		double number;
+
+		*bad = plan->target_at[k];
+		if (!decimal_number(cell.at, cell.size, &number) || !isfinite((float)number))
+			return err_set(err, ERR_FORMAT,
+				"%s is not a finite number of 32 bits, as each of several labels "
+				"is",
+				cell_shown(cell, shown));
+		values->at[first + (size_t)k] = (float)number;
+	}
+	return 0;
+}
+
 static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 {
 	struct table_plan *plan = s->plan;
@@ -231,7 +257,7 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 		const enum table_role role = plan->columns[i].role;
 		int code = 0;
 
-		if (role == TABLE_LABEL)
+		if (role == TABLE_LABEL && plan->targets == 1)
 			code = label_column_cell(&s->labels, s->fields[i], &label, err);
 		else if (role == TABLE_TIME)
 			code = time_cell(s, err);
@@ -247,6 +273,14 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 	}
 	if (again)
 		return COLUMN_AGAIN;
+	if (plan->targets > 1) {
+		int bad = plan->label;
+		const int code = target_cells(s, &bad, err);
+
+		if (code)
+			return columns_bad_cell(
+				s->file, row_number(s), plan->columns[bad].name, code, err);
+	}
 	return numbers_add(&s->scan->rows, at | (uint64_t)label << TABLE_AT_BITS)
 		       ? 0
 		       : no_memory(s, err);
@@ -261,6 +295,10 @@ static int skip_row(struct scanning *s, size_t at, int64_t *used, int code, stru
 		return code;
 	if (scan->times.count > scan->rows.count)
 		scan->times.count = scan->rows.count;
+	if (s->plan->targets > 1 &&
+		!grow_room(&scan->values.at, &scan->values.room,
+			(scan->rows.count + 1) * (size_t)s->plan->targets, sizeof(float)))
+		return no_memory(s, err);
 	if ((s->plan->time >= 0 && !numbers_add(&scan->times, (uint64_t)s->last_time)) ||
 		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << TABLE_AT_BITS))
 		return no_memory(s, err);
@@ -380,8 +418,12 @@ static int finish_labels(struct scanning *s, struct err *err)
 {
 	struct numbers *rows = &s->scan->rows;
 	uint32_t *ranks;
-	const int code = label_column_end(&s->labels, &s->scan->classes, &ranks, err);
+	int code;
 
+	s->scan->classes = 1;
+	if (s->plan->targets > 1)
+		return 0;
+	code = label_column_end(&s->labels, &s->scan->classes, &ranks, err);
 	if (code || !ranks)
 		return code;
 	for (size_t i = 0; i < rows->count; i++)
@@ -466,6 +508,7 @@ void table_scan_release(struct table_scan *scan)
 	numbers_release(&scan->times);
 	numbers_release(&scan->passed_at);
 	numbers_release(&scan->passed_lines);
+	mem_free(scan->values.at);
 	name_list_release(&scan->class_names);
 	*scan = (struct table_scan){0};
 }

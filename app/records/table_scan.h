@@ -16,9 +16,16 @@
 
 enum { TABLE_ROW = 1 << 20, TABLE_AT_BITS = 40 };
 
+/* Zeroed: none. */
+struct table_values {
+	float *at;
+	size_t room;
+};
+
 struct table_scan {
-	struct numbers rows;  /* the lower TABLE_AT_BITS: offset of a row, above: its label */
-	struct numbers times; /* none, or one per row */
+	struct numbers rows;        /* the lower TABLE_AT_BITS: offset of a row, above: its label */
+	struct numbers times;       /* none, or one per row */
+	struct table_values values; /* of several labels: plan->targets numbers a row */
 	int classes;
 	struct name_list class_names; /* none for numbers */
 	/* Lines that are not rows: the row after them, and their cumulative number. */

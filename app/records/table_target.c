@@ -136,6 +136,28 @@ static int refuse_word(const struct table_scan *scan, const struct table_plan *p
 		path, table_scan_row(scan, plan, row), plan->columns[plan->label].name, name);
 }
 
+/* Several columns are numbers, as many as were said. */
+static int check_several(const struct table_plan *plan, const char *path, const char *target,
+	const struct options *options, struct err *err)
+{
+	const char *words =
+		options_has(options, "model.numbers") && options_said(options, "model.numbers")
+			? options_text(options, "model.numbers")
+			: NULL;
+
+	if (!strcmp(target, "class"))
+		return err_set(err, ERR_INPUT,
+			"%s: has %d columns of labels, which are numbers, and model.target = "
+			"class; "
+			"a class has one",
+			path, plan->targets);
+	if (words && numbers_count(words) != plan->targets)
+		return err_set(err, ERR_INPUT,
+			"%s: has %d columns of labels, and model.numbers = %.100s", path,
+			plan->targets, words);
+	return 0;
+}
+
 int table_target(float **numbers, const struct table_scan *scan, const struct table_plan *plan,
 	const char *path, const struct options *options, struct err *err)
 {
@@ -148,6 +170,8 @@ int table_target(float **numbers, const struct table_scan *scan, const struct ta
 	int code = 0;
 
 	*numbers = NULL;
+	if (plan->targets > 1)
+		return check_several(plan, path, target, options, err);
 	if (!strcmp(target, "class") || plan->label < 0 || !scan->classes)
 		return 0;
 	made = mem_new((size_t)scan->classes, sizeof(*made));

@@ -425,8 +425,8 @@ static void add_classes(struct jwriter *out, const struct run_log *run)
 	mem_free(sorted);
 }
 
-/* The latest labels that are numbers, and what was said about them. */
-static void add_pairs(struct jwriter *out, const struct run_log *run)
+/* The latest labels of a number, and what was said about them. */
+static void add_pairs(struct jwriter *out, const struct run_log *run, int number)
 {
 	static const struct {
 		const char *name;
@@ -438,16 +438,20 @@ static void add_pairs(struct jwriter *out, const struct run_log *run)
 		{"high", offsetof(struct run_pair, high)},
 	};
 
-	jwriter_table(out, "pairs");
+	jwriter_table(out, NULL);
+	jwriter_text(out, "name", run->number_names[number]);
 	jwriter_list(out, "sample");
 	for (size_t i = 0; i < run->pair_count; i++)
-		jwriter_whole(out, NULL, run->pairs[i].sample);
+		if (run->pairs[i].number == number)
+			jwriter_whole(out, NULL, run->pairs[i].sample);
 	jwriter_end(out);
 	for (size_t k = 0; k < COUNT(fields); k++) {
 		jwriter_list(out, fields[k].name);
 		for (size_t i = 0; i < run->pair_count; i++)
-			jwriter_number(out, NULL,
-				*(const double *)((const char *)&run->pairs[i] + fields[k].offset));
+			if (run->pairs[i].number == number)
+				jwriter_number(out, NULL,
+					*(const double *)((const char *)&run->pairs[i] +
+							  fields[k].offset));
 		jwriter_end(out);
 	}
 	jwriter_end(out);
@@ -556,7 +560,10 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	add_cuts(out, run);
 	add_alarms(out, run);
 	add_classes(out, run);
-	add_pairs(out, run);
+	jwriter_list(out, "pairs");
+	for (int k = 0; k < run->number_count; k++)
+		add_pairs(out, run, k);
+	jwriter_end(out);
 	add_settings(out, run);
 	add_facts(out, run);
 	add_ledger(out, run);

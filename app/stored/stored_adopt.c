@@ -166,10 +166,12 @@ static int adopt(struct stored *s, struct options *o, struct err *err)
 		return code;
 	run->driver = &session_driver;
 	run->store = NULL;
-	run->classes_most = options_int(o, "model.classes_most");
-	learner_let_grow(run->learner, run->classes_most);
+	if (learner_target(run->learner) == &target_class) {
+		run->classes_most = options_int(o, "model.classes_most");
+		learner_let_grow(run->learner, run->classes_most);
+	}
 	code = open_journal(run, err);
-	if (!code)
+	if (!code && run->classes_most)
 		code = name_classes(s, err);
 	if (!code)
 		code = keep_samples(s, over_source, err);

@@ -25,19 +25,39 @@ static int count_labels(const struct records *records, int64_t *counts)
 	return come;
 }
 
+/* Each of several: from the least to the largest. */
+static void add_ranges(const struct records *records, struct text *words)
+{
+	const int numbers = records_info(records)->numbers;
+
+	for (int k = 0; k < numbers; k++) {
+		float least = INFINITY, most = -INFINITY;
+
+		for (int64_t i = 0; i < records_info(records)->count; i++)
+			if (records_look(records, i).label >= 0) {
+				least = fminf(least, records_numbers(records, i)[k]);
+				most = fmaxf(most, records_numbers(records, i)[k]);
+			}
+		text_addf(
+			words, "%s%g to %g", k ? ", " : " (numbers, ", (double)least, (double)most);
+	}
+	text_add(words, ")");
+}
+
 /* Of numbers: from the least to the largest; why they are taken as such, and how not to. */
-static void add_range(const struct stored *s, const struct records_info *info,
-	const int64_t *counts, int come, struct text *words)
+static void add_range(
+	const struct stored *s, const struct records *records, int come, struct text *words)
 {
 	const bool chosen = options_origin(s->run->config.options, "model.target") == ORIGIN_DATA;
 	float least = INFINITY, most = -INFINITY;
 	bool fractions = false;
 
-	for (int c = 0; c < info->classes; c++) {
-		const float number = info->numbers[c];
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
+		float number;
 
-		if (!counts[c])
+		if (records_look(records, i).label < 0)
 			continue;
+		number = *records_numbers(records, i);
 		least = fminf(least, number);
 		most = fmaxf(most, number);
 		fractions |= number != rintf(number);
@@ -81,8 +101,10 @@ static void add_labels(const struct stored *s, const struct records *records, st
 	int64_t *counts = info->classes ? mem_new((size_t)info->classes, sizeof(*counts)) : NULL;
 	const int come = counts ? count_labels(records, counts) : 0;
 
-	if (counts && info->numbers)
-		add_range(s, info, counts, come, words);
+	if (info->numbers > 1)
+		add_ranges(records, words);
+	else if (counts && info->numbers)
+		add_range(s, records, come, words);
 	else if (counts)
 		add_classes(records, counts, come, words);
 	mem_free(counts);

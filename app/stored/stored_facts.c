@@ -20,13 +20,13 @@ static bool add_part(struct source *source, enum source_part part, int64_t sampl
 	for (int64_t i = 0; i < count; i++) {
 		const int64_t id = i * (samples / count) + samples / count / 2;
 		struct err err;
-		union target label;
+		union target label[TARGET_WIDTH];
 
 		if (source_inputs(source, part, &id, 1, inputs, &err) ||
-			source_labels(source, part, &id, 1, &label, &err))
+			source_labels(source, part, &id, 1, label, &err))
 			return false;
 		*digest = checksum_add(*digest, inputs, floats * sizeof(*inputs));
-		*digest = checksum_add(*digest, &label, sizeof(label));
+		*digest = checksum_add(*digest, label, (size_t)source_width(info) * sizeof(*label));
 	}
 	return true;
 }

@@ -271,7 +271,15 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 static int check_target(const struct stored *s, const struct options *o, struct err *err)
 {
 	const enum target_kind wanted = target_kind(options_text(o, "model.target"));
+	const int numbers = source_info(s->source)->target_width;
 
+	if (wanted == TARGET_NUMBER && numbers && numbers != target_width(o))
+		return err_set(err, ERR_INPUT,
+			"%s: has %d column%s of labels, and model.numbers = %.100s; --label A,B "
+			"names "
+			"several",
+			options_text(o, "stream.source"), numbers, numbers == 1 ? "" : "s",
+			options_text(o, "model.numbers"));
 	if (wanted == source_info(s->source)->target)
 		return 0;
 	return err_set(err, ERR_INPUT, "%s: its labels are %s, and model.target = %s",

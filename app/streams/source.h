@@ -95,6 +95,12 @@ struct source {
 	struct source_info info;
 };
 
+/* Cells of a label. */
+static inline int source_width(const struct source_info *info)
+{
+	return info->target_width ? info->target_width : 1;
+}
+
 /* All kinds, ending with NULL. */
 extern const struct source_type *const source_types[];
 

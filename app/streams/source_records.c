@@ -210,24 +210,26 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 }
 
 /* Labels are asked for after inputs, so the substitutes are known by then. */
-static union target target_of(const struct data *data, int32_t label)
+static void put_label(const struct data *data, uint32_t record, int numbers, union target *label)
 {
-	const float *numbers = records_info(data->records)->numbers;
-
-	return numbers ? (union target){.number = numbers[label]}
-		       : (union target){.class = data->order.class_of[label]};
+	if (numbers)
+		memcpy(label, records_numbers(data->records, record),
+			(size_t)numbers * sizeof(*label));
+	else
+		label->class = data->order.class_of[records_look(data->records, record).label];
 }
 
 static int data_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
 	union target *labels, struct err *err)
 {
 	struct data *data = (struct data *)source;
+	const int numbers = records_info(data->records)->numbers;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++, labels += numbers ? numbers : 1) {
 		const int64_t sample = ids[i] + (part == SOURCE_EVAL ? data->order.samples : 0);
-		const uint32_t record = record_of(data, substitutes_find(&data->bad, sample));
 
-		labels[i] = target_of(data, records_look(data->records, record).label);
+		put_label(data, record_of(data, substitutes_find(&data->bad, sample)), numbers,
+			labels);
 	}
 	return 0;
 }
@@ -410,6 +412,7 @@ static int make_info(struct data *data, const struct options *options, struct er
 			"time step");
 	data->source.info = (struct source_info){.classes = data->order.classes,
 		.target = records_info(data->records)->numbers ? TARGET_NUMBER : TARGET_CLASS,
+		.target_width = records_info(data->records)->numbers,
 		.channels = data->view.channels,
 		.height = data->view.height,
 		.width = data->view.width,

@@ -180,7 +180,7 @@ int source_store_new(struct store **store, struct source *source, size_t cache, 
 		return err_memory(err, "a store", sizeof(*made));
 	made->store.type = &source_type;
 	made->store.floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
-	made->store.width = info->target_width ? info->target_width : 1;
+	made->store.width = source_width(info);
 	made->source = source;
 	row = store_row(&made->store);
 	rows = cache / row;

@@ -64,7 +64,8 @@ static void print_numbers(const struct data_info *info)
 {
 	char words[3][RUN_LOG_GROUPED];
 
-	printf("\n  over time        from        to      mean\n");
+	printf("\n  %-9s        from        to      mean\n",
+		source_width(&info->source) > 1 ? "the first" : "over time");
 	for (int i = 0; i < DATA_PARTS; i++) {
 		const struct data_part *part = &info->parts[i];
 
@@ -131,7 +132,12 @@ static void print_advice(const struct data_info *info)
 static void print_labels(const struct data_info *info)
 {
 	if (info->source.target == TARGET_NUMBER) {
-		printf("  %-12s a number, from %g to %g\n", "label", info->least, info->most);
+		if (source_width(&info->source) > 1)
+			printf("  %-12s %d numbers; the first is from %g to %g\n", "labels",
+				source_width(&info->source), info->least, info->most);
+		else
+			printf("  %-12s a number, from %g to %g\n", "label", info->least,
+				info->most);
 		return;
 	}
 	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",

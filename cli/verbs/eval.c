@@ -63,7 +63,7 @@ static int evaluate(struct request *request)
 		err = evaluation.err;
 		code = err.code;
 	}
-	if (!code && !evaluation.count && !evaluation.numbers.count)
+	if (!code && !evaluation.count && !evaluation.width)
 		code = err_set(&err, ERR_INPUT, "%s: no sample has a label that %s knows",
 			request->config.data, request->config.model);
 	if (!code)

@@ -32,7 +32,7 @@ from pyretain._core import (
 )
 from pyretain.config import Config, describe
 from pyretain.nets import Nets
-from pyretain.targets import CLASS, NUMBER, TARGETS, Target, intervals
+from pyretain.targets import CLASS, NUMBER, Target, intervals, target_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -122,7 +122,7 @@ class Step:
 
     @property
     def intervals(self) -> Floats:
-        """Low and high of predicted numbers, a row per input."""
+        """Low and high of predicted numbers, a row per input; of several at once a row per number of it."""
         self._target.needs(NUMBER, "intervals")
         return intervals(self._predicted)
 
@@ -336,7 +336,7 @@ class Learner:
     def _refresh(self) -> None:
         """What the learner has become: its shape, and classes that it met."""
         check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
-        self._target = TARGETS[self._shape.numbers]
+        self._target = target_of(self._shape.numbers)
         if len(self._labels) >= self._shape.classes:
             return
         name = ffi.new("const char **")
@@ -430,7 +430,7 @@ class Learner:
             ffi.from_buffer(FLOATS, rows),
             rows.size,
             ffi.from_buffer(target.predictions, predicted),
-            count,
+            count * target.width,
             *room,
             here.err,
         )
@@ -454,7 +454,8 @@ class Learner:
     def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
         """The labels of inputs: of what is now, or of whatever has been.
 
-        While no label is known, classes are None and numbers 0.
+        While no label is known, classes are None and numbers 0. Of several numbers at once (``model_numbers``) there is a row
+        per input.
         """
         rows, count = self._rows(inputs)
         if count > 1 or self._target is not CLASS or for_ not in QUESTIONS:
@@ -533,7 +534,7 @@ class Learner:
             ffi.from_buffer(FLOATS, rows),
             rows.size,
             ffi.from_buffer(target.predictions, predicted),
-            count,
+            count * target.width,
             ticket,
             here.err,
         )
@@ -558,7 +559,7 @@ class Learner:
         target = self._target
         told = target.take(self, labels, count)
         code = target.reveal(
-            self._alive(), self._ticket(step), ffi.from_buffer(target.labels, told), count, here.err
+            self._alive(), self._ticket(step), ffi.from_buffer(target.labels, told), told.size, here.err
         )
         check(code)
 

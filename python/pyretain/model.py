@@ -23,7 +23,7 @@ from pyretain._core import (
     text,
 )
 from pyretain.learner import Shape
-from pyretain.targets import CLASS, NUMBER, TARGETS, intervals
+from pyretain.targets import CLASS, NUMBER, intervals, target_of
 
 
 class Model:
@@ -41,7 +41,7 @@ class Model:
         shape = ffi.new("struct retain_shape *")
         check(lib.retain_model_shape(self._it, shape, here.err))
         self.shape = Shape(shape.channels, shape.height, shape.width, shape.classes, shape.floats)
-        self._target = TARGETS[shape.numbers]
+        self._target = target_of(shape.numbers)
         self.classes: list[Hashable] = [self._class(i) for i in range(shape.classes)]
         self._table = naming.table(self.classes)
 
@@ -99,7 +99,7 @@ class Model:
                 ffi.from_buffer(FLOATS, rows),
                 rows.size,
                 ffi.from_buffer(target.predictions, predicted),
-                count,
+                count * target.width,
                 *room,
                 here.err,
             )

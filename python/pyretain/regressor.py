@@ -7,15 +7,15 @@ from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin  # type: ignore[import-untyped]
+from sklearn.base import MultiOutputMixin, RegressorMixin  # type: ignore[import-untyped]
 
 from pyretain._core import InputError
 from pyretain.learner import Question
 from pyretain.tables import TableEstimator
-from pyretain.targets import NUMBER, values
+from pyretain.targets import NUMBER, rows_of_values, values
 
 
-class RetainRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
+class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type: ignore[misc]
     """A regressor for streams: ``partial_fit`` learns, and keeps what it learned.
 
     Parameters
@@ -38,7 +38,8 @@ class RetainRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
 
     Missing numbers are nan. Frames may have columns of words; their names then count.
-    Labels are kept as float32, and standardised as they come; ``score`` is R².
+    Labels are kept as float32, and standardised as they come; ``score`` is R². With y of shape (n, k) it learns
+    k numbers at once, up to 64, and predictions have as many columns.
     """
 
     _target = NUMBER
@@ -67,19 +68,25 @@ class RetainRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
         self.coverage = coverage
 
     def _said(self) -> dict[str, Any]:
-        return {**super()._said(), "model_coverage": self.coverage}
+        several = self._numbers if self._numbers > 1 else None
+        return {**super()._said(), "model_coverage": self.coverage, "model_numbers": several}
 
     def _checked(self, labels: npt.NDArray[Any], anew: bool) -> npt.NDArray[Any]:
         if labels.dtype.kind == "c":
             raise InputError("Complex data not supported: labels are complex")  # scikit-learn's words
-        return values(labels)
+        if labels.ndim == 1:
+            return values(labels)
+        return rows_of_values(labels, labels.shape[1])
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """The number of each row."""
+        """The number of each row, or numbers."""
         learner, rows = self._asked(X)
         return learner.predict(rows, self.for_).astype(np.float64)
 
     def predict_interval(self, X: Any) -> npt.NDArray[np.float64]:
-        """Between which numbers each row's is, low and high, as often as ``coverage`` says."""
+        """Between which numbers each row's is, low and high, as often as ``coverage`` says.
+
+        Of k numbers at once it has the shape (n, k, 2).
+        """
         learner, rows = self._asked(X)
         return learner.predict_interval(rows, self.for_).astype(np.float64)

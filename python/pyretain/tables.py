@@ -32,6 +32,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """Rows in, a learner behind. Kinds of labels say what these are, by the methods below."""
 
     _target: Target
+    _numbers = 1  # in a label
 
     def __init__(
         self,
@@ -149,20 +150,27 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("requires y to be passed, but the target y is None")
         if type(y) is np.ndarray and y.ndim == 1:
             return self._checked(y, first)
-        return self._checked(column_or_1d(naming.unmasked(y), warn=True), True)
+        given = naming.unmasked(y)
+        made = np.asarray(given)
+        several = self._target.word == "number" and made.ndim == 2 and made.shape[1] > 1
+        return self._checked(made if several else column_or_1d(given, warn=True), True)
 
     def _table(
-        self, learner: Learner, X: Any, y: Any, first: bool
-    ) -> tuple[Floats, npt.NDArray[Any]]:
-        """Rows and labels, as many of each. Labels are first: a bad one leaves all as it was."""
+        self, learner: Optional[Learner], X: Any, y: Any
+    ) -> tuple[Learner, Floats, npt.NDArray[Any]]:
+        """A learner, rows and labels, as many of each. Labels are first: a bad one leaves all as it was."""
+        first = learner is None
         labels = self._labels(y, first)
+        if learner is None:
+            self._numbers = 1 if labels.ndim == 1 else labels.shape[1]
+            learner = self._make()
         rows = self._rows(learner, X, first)
         if len(labels) != len(rows):
             raise ValueError(
                 f"X has {len(rows)} rows and y has {len(labels)}: they must be as many"
             )
         self._learner = learner
-        return rows, labels
+        return learner, rows, labels
 
     # Learning
 
@@ -175,8 +183,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             )
         for name in ("_learner", "_named", "classes_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        learner = self._make()
-        rows, labels = self._table(learner, X, y, True)
+        learner, rows, labels = self._table(None, X, y)
         self._meet(labels)
         for at in range(0, len(rows), self.batch_size):
             learner.learn(rows[at : at + self.batch_size], labels[at : at + self.batch_size])
@@ -191,9 +198,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return self._step(X, y, None)
 
     def _step(self, X: Any, y: Any, coming: Optional[npt.NDArray[Any]]) -> Self:
-        first = self._found() is None
-        learner = self._make() if first else self._learner
-        rows, labels = self._table(learner, X, y, first)
+        found = self._found()
+        first = found is None
+        learner, rows, labels = self._table(found, X, y)
         if first:
             self._meet(labels if coming is None else coming)
         learner.learn(rows, labels)

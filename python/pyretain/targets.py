@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Callable, Iterable, NamedTuple
 
 import numpy as np
@@ -28,10 +29,11 @@ class Target(NamedTuple):
     room: tuple[Any, ...]  # what predict and serve take besides, if there is no place for more
     take: Callable[[Any, Any, int], npt.NDArray[Any]]  # labels as the library has them
     read: Callable[[Any, npt.NDArray[Any]], npt.NDArray[Any]]  # predictions as labels
+    width: int = 1  # of several numbers at once how many
 
     def needs(self, wanted: Target, call: str) -> None:
         """Refuses a call that is for labels of another kind."""
-        if self is not wanted:
+        if self.word != wanted.word:
             raise StateError(
                 f"{call} is for {wanted.plural}, and labels are {self.plural} here "
                 f"(model_target={wanted.word!r})"
@@ -52,8 +54,10 @@ def _float(label: Any) -> float:
         return np.nan
 
 
-def values(labels: Any) -> Floats:
-    """Labels that are numbers, as the library takes them. One that is not finite is named."""
+def values(labels: Any, width: int = 1) -> Floats:
+    """Labels that are numbers, as the library takes them. One that is not finite is named: of several at
+    once, which lie one after the other, by which of them it is, too.
+    """
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
         labels = (labels,)
     given: Any = naming.unmasked(labels) if isinstance(labels, np.ndarray) else list(labels)
@@ -70,14 +74,31 @@ def values(labels: Any) -> Floats:
     if not finite.all():
         at = int(np.flatnonzero(~finite)[0])
         label = naming.plain(given[at])
+        which = f"label {at // width}" + (f", number {at % width + 1} of {width}," if width > 1 else "")
         raise InputError(
-            f"label {at} is {label!r}: must be a finite number of at most {LARGEST:.1e} either side of 0"
+            f"{which} is {label!r}: must be a finite number of at most {LARGEST:.1e} either side of 0"
         )
     return made
 
 
 def _values_of(count: int, labels: Any) -> Floats:
     made = values(labels)
+    if len(made) != count:
+        raise InputError(f"{len(made)} labels for {count} inputs")
+    return made
+
+
+def rows_of_values(labels: Any, width: int) -> Floats:
+    """Labels of several numbers each, a row per label."""
+    given = naming.unmasked(labels) if isinstance(labels, np.ndarray) else np.asarray(labels, object)
+    if given.ndim != 2 or given.shape[1] != width:
+        raise InputError(f"labels have the shape {given.shape}; a label is {width} numbers (model_numbers)")
+    return values(given.reshape(-1), width).reshape(-1, width)
+
+
+def _rows_of(count: int, labels: Any, width: int) -> Floats:
+    given = np.asarray(labels, None if isinstance(labels, np.ndarray) else object)
+    made = rows_of_values(given[None] if count == 1 and given.ndim == 1 else labels, width)
     if len(made) != count:
         raise InputError(f"{len(made)} labels for {count} inputs")
     return made
@@ -111,10 +132,22 @@ NUMBER = Target(
     lambda learner, labels, count: _values_of(count, labels),
     lambda owner, predicted: predicted[:, 0].copy(),
 )
-TARGETS = (CLASS, NUMBER)  # by numbers of struct retain_shape
+
+
+@lru_cache(maxsize=None)
+def target_of(numbers: int) -> Target:
+    """The kind by the numbers of a struct retain_shape: 0 of a class."""
+    if numbers < 2:
+        return NUMBER if numbers else CLASS
+    return NUMBER._replace(
+        prediction=np.dtype((np.float32, (numbers, 3))),
+        take=lambda learner, labels, count: _rows_of(count, labels, numbers),
+        read=lambda owner, predicted: predicted[:, :, 0].copy(),
+        width=numbers,
+    )
 
 
 def intervals(predicted: npt.NDArray[Any]) -> Floats:
-    """Low and high of numbers, a row per input."""
-    made: Floats = predicted[:, 1:].copy()
+    """Low and high of numbers, a row per input; of several at once a row per number of it."""
+    made: Floats = predicted[..., 1:].copy()
     return made

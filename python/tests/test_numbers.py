@@ -212,6 +212,42 @@ def test_a_model_says_what_its_learner_said(tmp_path, stream):
                 model.predict_proba(inputs)
 
 
+def pairs(rows, seed=1):
+    """Two numbers for each input of drifting: the label, and another of another size."""
+    for x, y in drifting(rows, seed=seed):
+        yield x, np.array([[y, 1000 - 40 * y + 3 * float(x[0, 0])]])
+
+
+def test_several_numbers_at_once(tmp_path):
+    inputs = np.concatenate([x for x, _ in drifting(5)])
+    with numbers(tmp_path / "run", model_numbers="a,b", run_seed=2) as learner:
+        assert learner.target == "number" and learner.predict(inputs).shape == (5, 2)
+        errors = np.array([np.abs(learner.learn(x, y) - y)[0] for x, y in pairs(600)])
+        true = np.array([y[0] for _, y in pairs(600)])
+        spread = np.abs(true[300:] - true[300:].mean(axis=0)).mean(axis=0)
+        assert (errors[300:].mean(axis=0) < 0.5 * spread).all()
+        step = learner.observe(inputs)
+        assert step.labels.shape == (5, 2) and step.intervals.shape == (5, 2, 2)
+        assert (step.intervals[..., 0] <= step.labels).all() and (step.labels <= step.intervals[..., 1]).all()
+        learner.reveal(step, np.zeros((5, 2)))
+        learner.reveal(learner.observe(inputs[:1]), [1, 2])  # a single label will do
+        now, bounds = learner.predict(inputs), learner.predict_interval(inputs)
+    with Learner(tmp_path / "run") as again, Model(tmp_path / "run") as model:
+        assert np.array_equal(again.predict(inputs), now) and np.array_equal(model.predict(inputs), now)
+        assert np.array_equal(model.predict_interval(inputs), bounds)
+        before = again.metrics()
+        for labels, words in (
+            ([1.0, 2.0, 3.0], r"shape \(3,\); a label is 2 numbers"),
+            (np.zeros((5, 3)), r"shape \(5, 3\)"),
+            (np.zeros((4, 2)), "4 labels for 5 inputs"),
+            (np.array([[1, 2]] * 3 + [[1, np.nan]] * 2), "label 3, number 2 of 2, is nan"),
+            ([[1, 2]] * 4 + [["x", 1]], "label 4, number 1 of 2, is"),
+        ):
+            with pytest.raises(InputError, match=words):
+                again.learn(inputs, labels)
+        assert np.array_equal(before, again.metrics(), equal_nan=True)
+
+
 CRASH = """
 import os, sys, signal
 sys.path.insert(0, {tests!r})

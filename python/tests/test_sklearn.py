@@ -215,7 +215,7 @@ def test_bad_numbers_change_nothing():
             models[0].partial_fit(frame[50:60].assign(new="column"), labels)
     with pytest.raises(ValueError, match="must be as many"):
         models[0].partial_fit(frame[:2], [1.0])
-    with pytest.raises(ValueError, match="1d array"):
+    with pytest.raises(InputError, match="a label is one number"):
         models[0].partial_fit(frame[:2], [[1.0, 2.0], [3.0, 4.0]])
     for model in models:
         model.partial_fit(frame[60:90], numbers[60:90])
@@ -255,3 +255,25 @@ def test_class_weight_needs_costs():
         RetainClassifier(class_weight={1: -2}).partial_fit(*rare(50, 1))
     with pytest.raises(InputError, match="comma"):
         RetainClassifier(class_weight={"a,b": 2}).partial_fit(*rare(50, 1))
+
+
+def test_several_numbers_at_once(tmp_path):
+    world = np.random.default_rng(5)
+    X = world.normal(size=(500, 4)).astype(np.float32)
+    Y = np.stack([X[:, 0] - X[:, 1], 100 + 10 * X[:, 2], 5 * X[:, 3] + X[:, 0]], axis=1)
+    assert cross_val_score(RetainRegressor(), X, Y, cv=3).mean() > 0.9
+    model = RetainRegressor(coverage=0.8, random_state=1).fit(X[:400], Y[:400])
+    low, high = np.moveaxis(model.predict_interval(X), 2, 0)
+    assert model.predict(X).shape == low.shape == (500, 3) and (low <= high).all()
+    assert ((low <= Y)[400:] & (Y <= high)[400:]).mean() > 0.6
+    assert model.score(X[400:], Y[400:]) > 0.9 and model.setting("model_numbers") == "3"
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(X), model.predict(X))
+    for bad in (Y[:3, :2], Y[:3, 0], [[1, 2, np.nan]] * 3):
+        with pytest.raises((InputError, ValueError)):
+            model.partial_fit(X[:3], bad)
+    assert np.array_equal(copy.predict(X), model.predict(X))
+    kept = RetainRegressor(tmp_path / "run").partial_fit(X[:50], Y[:50].tolist())  # lists will do
+    kept.close()
+    assert RetainRegressor(tmp_path / "run").partial_fit(X[50:60], Y[50:60]).predict(X[:2]).shape == (2, 3)
+    assert RetainRegressor().partial_fit(X[:50], Y[:50, :1].ravel()).predict(X[:2]).shape == (2,)
