@@ -33,7 +33,19 @@ const char *csv_reason(int code);
 bool csv_text(const struct csv_field *field, char *out, size_t room);
 
 /* The field without surrounding blanks. */
-struct csv_field csv_trim(struct csv_field field);
+static inline struct csv_field csv_trim(const struct csv_field *field)
+{
+	const char *at = field->at;
+	size_t size = field->size;
+
+	while (size && (*at == ' ' || *at == '\t')) {
+		at++;
+		size--;
+	}
+	while (size && (at[size - 1] == ' ' || at[size - 1] == '\t'))
+		size--;
+	return (struct csv_field){at, size, field->doubled};
+}
 
 /*
  * Detects the separator from a file's first line: a comma, or else a tab, a semicolon or a bar.

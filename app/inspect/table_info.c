@@ -80,7 +80,7 @@ static int count_cell(
 	struct table_info_column *column = s->info->columns + i;
 	struct seen *seen = s->seen + i;
 	char copy[TABLE_CELL];
-	struct schema_value value = table_value(csv_trim(cell), copy);
+	struct schema_value value = table_value(&cell, copy);
 	double number;
 	int64_t date;
 

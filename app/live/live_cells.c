@@ -24,7 +24,7 @@ int live_cells(const char *bytes, size_t size, char separator, struct csv_field 
 	}
 	n = csv_row(bytes + mark, size - mark, separator, cells, most, &used);
 	for (int i = 0; i < n && i < most; i++)
-		cells[i] = csv_trim(cells[i]);
+		cells[i] = csv_trim(&cells[i]);
 	return n;
 }
 
@@ -104,7 +104,7 @@ int live_cells_input(const struct csv_field *cells, int n, const int *columns,
 
 	schema_blank(shape->schema, input, shape->floats);
 	for (int i = 0; i < n && !code; i++) {
-		const struct schema_value value = table_value(cells[i], copy);
+		const struct schema_value value = table_value(&cells[i], copy);
 
 		if (columns[i] >= 0) {
 			code = schema_learn(shape->schema, columns[i], &value, &why);

@@ -217,7 +217,7 @@ static int schema_of_fields(
 		struct schema_value value = {0};
 
 		if (i < n)
-			value = table_value(fields[i], copy);
+			value = table_value(&fields[i], copy);
 		code = csv_text(&names[i], name, sizeof(name))
 			       ? schema_add_for(made, name, &value, err)
 			       : err_set(err, ERR_INPUT, "a name of the heading is too long");

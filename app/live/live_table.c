@@ -382,7 +382,7 @@ static void see_kinds(struct live_table *table, int n)
 		struct schema_value value = {0};
 
 		if (i < n)
-			value = table_value(table->cells[i], copy);
+			value = table_value(&table->cells[i], copy);
 		/* As in a file: a date is an input, although it is the time. */
 		if (column->role == TABLE_TIME && table->plan.guessed && table->plan.sizes.dates &&
 			schema_is_time(column->name, &value, &order))

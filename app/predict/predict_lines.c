@@ -264,8 +264,8 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 			l->plan.count);
 	schema_blank(schema, input, l->model->shape.floats);
 	for (int c = 0; c < count && !code; c++) {
-		const struct csv_field cell = csv_trim(fields[c]);
-		const struct schema_value value = table_value(cell, copy);
+		const struct csv_field cell = csv_trim(&fields[c]);
+		const struct schema_value value = table_value(&cell, copy);
 
 		if (l->plan.columns[c].input >= 0)
 			code = schema_put(schema, l->plan.columns[c].input, &value, input,
@@ -298,7 +298,7 @@ static int put_csv(const struct from_lines *l, const struct feed_line *line, flo
 		return err_set(
 			err, ERR_INPUT, "has %d numbers, the model takes %zu", count, floats);
 	for (size_t i = 0; i < floats; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
+		const struct csv_field cell = csv_trim(&fields[i]);
 		const struct schema_value value = schema_value(cell.at, cell.size);
 
 		if (value.is == SCHEMA_IS_WORDS)

@@ -125,7 +125,7 @@ static int named_label(
 int label_column_cell(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err)
 {
-	cell = csv_trim(cell);
+	cell = csv_trim(&cell);
 	if (!cell.size)
 		return err_set(err, ERR_FORMAT,
 			"the label is empty (stream.on_bad=skip leaves such rows out)");
@@ -166,7 +166,7 @@ int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time,
 {
 	char shown[CELL_SHOWN];
 
-	cell = csv_trim(cell);
+	cell = csv_trim(&cell);
 	if (*kind == TIME_UNKNOWN) {
 		*kind = decimal_whole(cell.at, cell.size, time)    ? TIME_WHOLE
 			: moment_seconds(cell.at, cell.size, time) ? TIME_SECONDS
@@ -190,7 +190,7 @@ int part_column_cell(struct csv_field cell, enum records_part *part, struct err 
 {
 	char shown[CELL_SHOWN];
 
-	cell = csv_trim(cell);
+	cell = csv_trim(&cell);
 	if (part_from_word(cell.at, cell.size, part))
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s is none of train, val, test, pretrain",

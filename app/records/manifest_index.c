@@ -61,7 +61,7 @@ struct building {
 
 static int role_of(struct csv_field field)
 {
-	field = csv_trim(field);
+	field = csv_trim(&field);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strlen(known[i].name) == field.size &&
 			!strncasecmp(known[i].name, field.at, field.size))
@@ -406,7 +406,7 @@ int64_t manifest_index_user(const struct records *records, int64_t i)
 			(char)m->header->separator, fields, MANIFEST_COLUMNS, &used);
 
 		if (n > (int)m->header->user_column && n <= MANIFEST_COLUMNS) {
-			const struct csv_field field = csv_trim(fields[m->header->user_column]);
+			const struct csv_field field = csv_trim(&fields[m->header->user_column]);
 
 			user = mark_add(MARK_NOTHING, field.at, field.size);
 		}

@@ -147,7 +147,7 @@ static int put_cells(
 	schema_blank(t->plan.schema, input, schema_floats(t->plan.schema));
 	for (int c = 0; c < t->plan.count && !code; c++)
 		if (t->plan.columns[c].input >= 0) {
-			const struct schema_value value = table_value(csv_trim(fields[c]), copy);
+			const struct schema_value value = table_value(&fields[c], copy);
 
 			code = schema_put(t->plan.schema, t->plan.columns[c].input, &value, input,
 				schema_floats(t->plan.schema), err);

@@ -28,7 +28,7 @@ static int glance(const char *bytes, size_t size, struct csv_field *fields, bool
 
 	*number = false;
 	for (int i = 0; i < n && i < TABLE_COLUMNS; i++)
-		*number |= cell_is(separator, csv_trim(fields[i])) == SCHEMA_IS_NUMBER;
+		*number |= cell_is(separator, csv_trim(&fields[i])) == SCHEMA_IS_NUMBER;
 	return n;
 }
 
@@ -115,7 +115,7 @@ static struct first_line look_at_first(char separator, const struct csv_field *f
 	int64_t last = 0, whole = 0;
 
 	for (int i = 0; i < count; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
+		const struct csv_field cell = csv_trim(&fields[i]);
 		const enum schema_is is = cell_is(separator, cell);
 
 		first.word |= is == SCHEMA_IS_WORDS;
@@ -133,7 +133,7 @@ static struct first_line look_at_first(char separator, const struct csv_field *f
 static bool is_same_line(const struct csv_field *fields, const struct csv_field *below, int count)
 {
 	for (int i = 0; i < count; i++) {
-		const struct csv_field cell = csv_trim(below[i]), top = csv_trim(fields[i]);
+		const struct csv_field cell = csv_trim(&below[i]), top = csv_trim(&fields[i]);
 
 		if (cell.size != top.size || memcmp(cell.at, top.at, top.size) != 0)
 			return false;
@@ -161,7 +161,8 @@ static void look_below(struct first_line *first, const struct csv_field *fields,
 			break;
 		same = n == plan->count && is_same_line(fields, below, n);
 		for (int i = 0; n == plan->count && i < n; i++) {
-			const struct csv_field cell = csv_trim(below[i]), top = csv_trim(fields[i]);
+			const struct csv_field cell = csv_trim(&below[i]),
+					       top = csv_trim(&fields[i]);
 			const enum schema_is is = cell_is(plan->separator, cell);
 
 			numbers[i] |= is == SCHEMA_IS_NUMBER && !same;
@@ -172,7 +173,7 @@ static void look_below(struct first_line *first, const struct csv_field *fields,
 	}
 	for (int i = 0; i < plan->count; i++)
 		first->heads |= numbers[i] && !words[i] &&
-				cell_is(plan->separator, csv_trim(fields[i])) == SCHEMA_IS_WORDS;
+				cell_is(plan->separator, csv_trim(&fields[i])) == SCHEMA_IS_WORDS;
 }
 
 bool table_first_heads(const struct table_plan *plan, const struct csv_field *fields,
@@ -190,12 +191,12 @@ bool table_first_heads(const struct table_plan *plan, const struct csv_field *fi
 bool table_first_heads_alone(const struct table_plan *plan, const struct csv_field *fields)
 {
 	for (int i = 0; i < plan->count; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
+		const struct csv_field cell = csv_trim(&fields[i]);
 
 		if (cell_is(plan->separator, cell) != SCHEMA_IS_WORDS)
 			return false;
 		for (int k = 0; k < i; k++) {
-			const struct csv_field other = csv_trim(fields[k]);
+			const struct csv_field other = csv_trim(&fields[k]);
 
 			if (other.size == cell.size && !memcmp(other.at, cell.at, cell.size))
 				return false;

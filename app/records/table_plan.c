@@ -34,8 +34,10 @@ const struct option_row table_options[] = {
 	{NULL},
 };
 
-struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL])
+struct schema_value table_value(const struct csv_field *field, char copy[TABLE_CELL])
 {
+	const struct csv_field cell = csv_trim(field);
+
 	if (cell.doubled && csv_text(&cell, copy, TABLE_CELL))
 		return schema_value(copy, strlen(copy));
 	return schema_value(cell.at, cell.size);
@@ -141,7 +143,7 @@ static bool has_auto(const char *words)
 {
 	for (size_t size; *words; words += size + (words[size] == ',')) {
 		size = strcspn(words, ",");
-		if (is_auto(csv_trim((struct csv_field){words, size, false})))
+		if (is_auto(csv_trim(&(struct csv_field){words, size, false})))
 			return true;
 	}
 	return false;
@@ -155,7 +157,7 @@ static int set_roles(struct table_plan *plan, const char *path, const struct opt
 
 	while (*words) {
 		const size_t size = strcspn(words, ",");
-		const struct csv_field word = csv_trim((struct csv_field){words, size, false});
+		const struct csv_field word = csv_trim(&(struct csv_field){words, size, false});
 		int column;
 
 		if (word.size && !(role == TABLE_CATEGORY && is_auto(word))) {
@@ -397,7 +399,7 @@ static int name_columns(
 
 	for (int i = 0; i < plan->count && code >= 0; i++) {
 		struct table_column *column = plan->columns + i;
-		const struct csv_field cell = csv_trim(fields[i]);
+		const struct csv_field cell = csv_trim(&fields[i]);
 		int64_t other;
 
 		if (!csv_text(&cell, column->name, sizeof(column->name)))
@@ -431,7 +433,7 @@ static bool names_inputs(const struct table_plan *plan, const struct csv_field *
 
 		words = words || wanted[strspn(wanted, "0123456789")];
 		for (; at < plan->count; at++) {
-			const struct csv_field cell = csv_trim(fields[at]);
+			const struct csv_field cell = csv_trim(&fields[at]);
 
 			if (csv_text(&cell, name, sizeof(name)) && !strcmp(name, wanted))
 				break;

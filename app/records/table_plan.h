@@ -128,6 +128,6 @@ void table_plan_release(struct table_plan *plan);
 bool table_plan_labels(struct table_plan *plan, const char *words);
 
 /* The value of a cell. `copy` must outlive it, if quotes in the cell are doubled. */
-struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL]);
+struct schema_value table_value(const struct csv_field *field, char copy[TABLE_CELL]);
 
 #endif

@@ -131,7 +131,7 @@ static int input_cell(struct scanning *s, int i, struct err *err)
 	struct table_column *column = s->plan->columns + i;
 	const bool first = !s->scan->rows.count;
 	char copy[TABLE_CELL], shown[CELL_SHOWN];
-	const struct schema_value value = table_value(csv_trim(s->fields[i]), copy);
+	const struct schema_value value = table_value(&s->fields[i], copy);
 
 	if (first)
 		column->opened = value.is == SCHEMA_MISSING;
@@ -193,7 +193,7 @@ static int judge_time(struct scanning *s, int64_t time, struct err *why)
 	struct table_column *column = s->plan->columns + s->plan->time;
 	const bool first = !s->scan->rows.count;
 	char copy[TABLE_CELL], shown[CELL_SHOWN];
-	const struct schema_value value = table_value(csv_trim(s->fields[s->plan->time]), copy);
+	const struct schema_value value = table_value(&s->fields[s->plan->time], copy);
 
 	count_moment(column, &value);
 	column->cells.numbers++;

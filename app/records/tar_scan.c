@@ -169,7 +169,7 @@ static int take_class(
 
 	while (cell.size && (cell.at[cell.size - 1] == '\n' || cell.at[cell.size - 1] == '\r'))
 		cell.size--;
-	cell = csv_trim(cell);
+	cell = csv_trim(&cell);
 	whole = decimal_whole(cell.at, cell.size, &label);
 	return take_label(s, m->name, whole, label, err);
 }

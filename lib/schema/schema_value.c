@@ -27,11 +27,14 @@ static bool any_of(const char *const *list, const char *words, size_t size)
 	return false;
 }
 
+static enum schema_is kind_of(double number)
+{
+	return fabs(number) <= (double)FLT_MAX ? SCHEMA_IS_NUMBER : SCHEMA_MISSING;
+}
+
 struct schema_value schema_number(double number)
 {
-	return (struct schema_value){
-		fabs(number) <= (double)FLT_MAX ? SCHEMA_IS_NUMBER : SCHEMA_MISSING, number, NULL,
-		0};
+	return (struct schema_value){kind_of(number), number, NULL, 0};
 }
 
 struct schema_value schema_value(const char *words, size_t size)
@@ -40,8 +43,12 @@ struct schema_value schema_value(const char *words, size_t size)
 		"", "NA", "N/A", "n.a.", "#N/A", "nan", "inf", "infinity", "null", "?", "-", NULL};
 	static const char *const yes[] = {"true", NULL}, *const no[] = {"false", NULL};
 	struct schema_value value;
+	double number;
 	size_t sign;
 
+	/* Nearly always, and blanks are no part of a number. */
+	if (decimal_number(words, size, &number))
+		return (struct schema_value){kind_of(number), number, words, size};
 	for (; size && blank(*words); words++)
 		size--;
 	while (size && blank(words[size - 1]))
@@ -49,7 +56,7 @@ struct schema_value schema_value(const char *words, size_t size)
 	value = (struct schema_value){SCHEMA_IS_WORDS, 0, words, size};
 	sign = size > 1 && (*words == '-' || *words == '+');
 	if (decimal_number(words, size, &value.number))
-		value.is = schema_number(value.number).is;
+		value.is = kind_of(value.number);
 	else if (any_of(missing, words + sign, size - sign))
 		value.is = SCHEMA_MISSING;
 	else if (any_of(yes, words, size) || any_of(no, words, size))

@@ -52,7 +52,7 @@ static void small_things(void **state)
 	struct csv_field field = {" ab\t", 4, false};
 	char out[4];
 
-	assert_int_equal(csv_trim(field).size, 2);
+	assert_int_equal(csv_trim(&field).size, 2);
 	field = (struct csv_field){"abcd", 4, false};
 	assert_false(csv_text(&field, out, 4));
 	field.size = 3;

@@ -13,7 +13,7 @@ enum { FIELDS = 8, NUMBER_MOST = 64 };
 
 static void check_field(const char *row, size_t size, const struct csv_field *field)
 {
-	const struct csv_field cell = csv_trim(*field);
+	const struct csv_field cell = csv_trim(field);
 	char *text = malloc(field->size + 1), shown[CELL_SHOWN];
 	enum time_kind kind = TIME_UNKNOWN;
 	enum records_part part;
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_check(n > 0 && used > 0 && used <= left);
 		for (int i = 0; i < n && i < FIELDS; i++)
 			check_field(at, left, &fields[i]);
-		if (label_column_cell(&labels, csv_trim(fields[0]), &label, NULL) < 0)
+		if (label_column_cell(&labels, csv_trim(&fields[0]), &label, NULL) < 0)
 			break;
 		at += used;
 	}

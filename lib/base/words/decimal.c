@@ -66,6 +66,14 @@ static bool quotient(int64_t sum, size_t places, double *number)
 #endif
 }
 
+/* The digits from `at` on are added to the sum; returns where they end. */
+static inline size_t take_digits(const char *text, size_t at, size_t size, uint64_t *sum)
+{
+	for (; at < size && digit(text[at]); at++)
+		*sum = *sum * 10 + (uint64_t)(text[at] - '0');
+	return at;
+}
+
 /*
  * Up to 18 digits with a point among them, as most numbers in files are: both whole
  * numbers are exact, and their quotient is rounded as strtod's is.
@@ -74,19 +82,14 @@ static bool plain_number(const char *text, size_t size, double *number)
 {
 	enum { DIGITS = 18 };
 	const size_t sign = size && *text == '-';
-	size_t point = size, digits = 0;
-	int64_t sum = 0;
+	uint64_t sum = 0;
+	const size_t whole = take_digits(text, sign, size, &sum);
+	const size_t point = whole < size && text[whole] == '.';
+	const size_t end = point ? take_digits(text, whole + 1, size, &sum) : whole;
+	const size_t digits = end - sign - point;
 
-	for (size_t i = sign; i < size; i++) {
-		if (text[i] == '.' && point == size) {
-			point = i;
-			continue;
-		}
-		if (!digit(text[i]) || ++digits > DIGITS)
-			return false;
-		sum = sum * 10 + (text[i] - '0');
-	}
-	if (!digits || !quotient(sum, point == size ? 0 : size - point - 1, number))
+	if (end < size || !digits || digits > DIGITS ||
+		!quotient((int64_t)sum, point ? end - whole - 1 : 0, number))
 		return false;
 	if (sign)
 		*number = -*number;
