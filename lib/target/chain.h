@@ -11,11 +11,17 @@
 
 #include "base/state.h"
 
-enum { CHAIN_HISTORY = 2048, CHAIN_VISITS = 160 };
+enum { CHAIN_HISTORY = 2048, CHAIN_VISITS = 160, CHAIN_KINDS = 256 };
 
 struct chain {
 	int64_t seen;
 	int32_t ring[CHAIN_HISTORY]; /* label i is at i % CHAIN_HISTORY */
+	/*
+	 * How far back the label before it is that is the same % CHAIN_KINDS; 0: not in the ring. And
+	 * 1 + the newest of each kind. They follow from the ring.
+	 */
+	uint16_t back[CHAIN_HISTORY];
+	int64_t newest[CHAIN_KINDS];
 };
 
 void chain_add(struct chain *chain, int32_t label);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "eval/prequential.h"
+#include "target/chain.h"
 #include "cells.h"
 
 static struct prequential *meter_of(int classes, int window)
@@ -79,6 +80,25 @@ static void the_order_of_labels(void **state)
 	assert_in_range((int)lround(30 * prequential_chain(meter)), 24, 29);
 	assert_in_range((int)lround(30 * prequential_same(meter)), 9, 10);
 	prequential_free(meter);
+}
+
+/*
+ * 1 0 2 1 K 3 over and over, where 0 and K share a place among the chain's links: after 1 and 0
+ * comes 2, after 1 and K comes 3, for longer than the chain looks back. What follows a 1 is open.
+ */
+static void labels_of_one_kind(void **state)
+{
+	enum { K = CHAIN_KINDS, LABELS = 2 * CHAIN_HISTORY + 5 };
+	static const int32_t pattern[] = {1, 0, 2, 1, K, 3};
+	struct chain chain = {0};
+
+	(void)state;
+	assert_int_equal(chain_guess(&chain), -1);
+	for (int i = 0; i < LABELS; i++) {
+		if (i > 12 && i % 3 != 1)
+			assert_int_equal(chain_guess(&chain), pattern[i % 6]);
+		chain_add(&chain, pattern[i % 6]);
+	}
 }
 
 /* A step of labels, the model always wrong; returns how many the blind learner got right. */
@@ -265,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_count_equally),
 		cmocka_unit_test(the_order_of_labels),
+		cmocka_unit_test(labels_of_one_kind),
 		cmocka_unit_test(the_blind_learner_by_hand),
 		cmocka_unit_test(the_blind_learner_against_counting),
 		folder_test(a_resumed_meter_goes_on),
