@@ -26,6 +26,7 @@ enum {
 	DEEPEST = 14, /* levels */
 	BAG = 2000,   /* rows that a tree is built from, at most */
 	THRESHOLDS = 8,
+	TOGETHER = 2, /* trees; both forests have a multiple of it */
 	LEAST_LEAF = 2,
 	FIRST = 20,           /* rows before the first tree */
 	CLASSES_MOST = 128,   /* that trees know: they count each in every node */
@@ -70,7 +71,11 @@ struct forest {
 	int64_t built[MODELS];
 	double *recent, *ever; /* [class] */
 	/* While a tree is built. */
-	int64_t *bag; /* places of rows */
+	struct bagged {
+		int32_t place, label;
+	} * bag;        /* rows */
+	float *values;  /* of these, in the column that is tried, */
+	int32_t *cells; /* ... and where they count */
 	struct rng rng;
 	uint64_t key, drawn;
 	int64_t visits;
@@ -100,6 +105,8 @@ static void end(struct part *part)
 	mem_free(forest->recent);
 	mem_free(forest->ever);
 	mem_free(forest->bag);
+	mem_free(forest->values);
+	mem_free(forest->cells);
 	mem_free(forest);
 }
 
@@ -113,6 +120,8 @@ static bool make_arrays(struct forest *forest)
 	       (forest->labels = mem_new(room, sizeof(*forest->labels))) &&
 	       (forest->trees = mem_new(TREES, sizeof(*forest->trees))) &&
 	       (forest->bag = mem_new(BAG, sizeof(*forest->bag))) &&
+	       (forest->values = mem_new(BAG, sizeof(*forest->values))) &&
+	       (forest->cells = mem_new(BAG, sizeof(*forest->cells))) &&
 	       (forest->asked = mem_new((size_t)forest->dim, sizeof(float))) &&
 	       (forest->turned = mem_new((size_t)forest->known * NODES, sizeof(float))) &&
 	       (forest->counts = mem_new(TREES * (size_t)forest->known * NODES, sizeof(float)));
@@ -172,17 +181,23 @@ struct split {
 	int column;
 };
 
+/* The value of a random row of a branch. */
+static float draw_value(struct forest *forest, const struct branch *b, int column)
+{
+	const int at = b->from + (int)draw(forest, (uint64_t)(b->to - b->from));
+
+	return row_of(forest, forest->bag[at].place)[column];
+}
+
 /* Thresholds of a column for the rows of a branch, rising; returns how many, 0 if all are alike. */
 static int draw_thresholds(
 	struct forest *forest, const struct branch *b, int column, float thresholds[THRESHOLDS])
 {
-	const uint64_t rows = (uint64_t)(b->to - b->from);
-	int count = rows < 16 ? THRESHOLDS / 2 : THRESHOLDS;
+	const int count = b->to - b->from < 16 ? THRESHOLDS / 2 : THRESHOLDS;
 	bool alike = true;
 
 	for (int k = 0; k < count; k++) {
-		const int64_t place = forest->bag[b->from + (int)draw(forest, rows)];
-		const float value = row_of(forest, place)[column];
+		const float value = draw_value(forest, b, column);
 		int at = k;
 
 		alike = alike && (!k || value == thresholds[0]);
@@ -191,8 +206,7 @@ static int draw_thresholds(
 		thresholds[at] = value;
 	}
 	for (int k = 0; k < THRESHOLDS && alike; k++) {
-		const int64_t place = forest->bag[b->from + (int)draw(forest, rows)];
-		const float value = row_of(forest, place)[column];
+		const float value = draw_value(forest, b, column);
 
 		if (value == thresholds[0])
 			continue;
@@ -203,11 +217,34 @@ static int draw_thresholds(
 	return alike ? 0 : count;
 }
 
+/* Counts the rows of a branch by class, between which thresholds they lie: [place][class]. */
+static void count_places(const struct forest *forest, const struct branch *b, int column,
+	const float t[THRESHOLDS], int32_t *places)
+{
+	const int rows = b->to - b->from, classes = forest->known;
+	const struct bagged *bag = forest->bag + b->from;
+	const float *from = forest->rows + column;
+	float *values = forest->values;
+	int32_t *cells = forest->cells;
+
+	for (int i = 0; i < rows; i++)
+		values[i] = from[(size_t)bag[i].place * (size_t)forest->dim];
+	for (int i = 0; i < rows; i++) {
+		const float v = values[i];
+
+		cells[i] = classes * ((v > t[0]) + (v > t[1]) + (v > t[2]) + (v > t[3]) +
+					     (v > t[4]) + (v > t[5]) + (v > t[6]) + (v > t[7])) +
+			   bag[i].label;
+	}
+	for (int i = 0; i < rows; i++)
+		places[cells[i]]++;
+}
+
 static void try_column(struct forest *forest, const struct branch *b, const float *all, int column,
 	struct split *best)
 {
 	float thresholds[THRESHOLDS], left[CLASSES_MOST], below = 0;
-	int32_t places[THRESHOLDS + 1][CLASSES_MOST];
+	int32_t places[(THRESHOLDS + 1) * CLASSES_MOST];
 	const int count = draw_thresholds(forest, b, column, thresholds), classes = forest->known;
 	const float rows = (float)(b->to - b->from);
 
@@ -215,24 +252,16 @@ static void try_column(struct forest *forest, const struct branch *b, const floa
 		return;
 	forest->visits += b->to - b->from + classes;
 	memset(left, 0, (size_t)classes * sizeof(*left));
-	for (int k = 0; k <= count; k++)
-		memset(places[k], 0, (size_t)classes * sizeof(places[k][0]));
+	memset(places, 0, (size_t)((count + 1) * classes) * sizeof(*places));
 	for (int k = count; k < THRESHOLDS; k++)
 		thresholds[k] = INFINITY;
-	for (int i = b->from; i < b->to; i++) {
-		const float value = row_of(forest, forest->bag[i])[column];
-		int place = 0;
-
-		for (int k = 0; k < THRESHOLDS; k++)
-			place += value > thresholds[k];
-		places[place][forest->labels[forest->bag[i]]]++;
-	}
+	count_places(forest, b, column, thresholds, places);
 	for (int k = 0; k < count; k++) {
 		float gain_left = 0, gain_right = 0, gain;
 
 		for (int c = 0; c < classes; c++) {
-			left[c] += (float)places[k][c];
-			below += (float)places[k][c];
+			left[c] += (float)places[k * classes + c];
+			below += (float)places[k * classes + c];
 		}
 		if ((k + 1 < count && thresholds[k + 1] == thresholds[k]) || below < LEAST_LEAF ||
 			rows - below < LEAST_LEAF)
@@ -261,7 +290,7 @@ static float count_node(
 
 	memset(all, 0, (size_t)forest->known * sizeof(*all));
 	for (int i = b->from; i < b->to; i++)
-		all[forest->labels[forest->bag[i]]]++;
+		all[forest->bag[i].label]++;
 	for (int c = 0; c < forest->known; c++) {
 		counts_of(forest, tree, b->node)[c] = all[c];
 		squares += all[c] * all[c];
@@ -279,13 +308,13 @@ static int part_rows(struct forest *forest, const struct branch *b, const struct
 	int from = b->from, to = b->to - 1;
 
 	while (from <= to) {
-		const int64_t place = forest->bag[from];
+		const struct bagged row = forest->bag[from];
 
-		if (row_of(forest, place)[split->column] <= split->threshold) {
+		if (row_of(forest, row.place)[split->column] <= split->threshold) {
 			from++;
 		} else {
 			forest->bag[from] = forest->bag[to];
-			forest->bag[to--] = place;
+			forest->bag[to--] = row;
 		}
 	}
 	return from;
@@ -304,7 +333,7 @@ static void build(struct forest *forest, int at, int rows)
 		struct split split = {.gain = count_node(forest, at, &b, all), .column = -1};
 		int middle;
 
-		tree->child[b.node] = 0;
+		tree->child[b.node] = tree->column[b.node] = 0;
 		for (int k = 0; k < forest->tries && isfinite(split.gain); k++)
 			try_column(
 				forest, &b, all, (int)draw(forest, (uint64_t)forest->dim), &split);
@@ -341,9 +370,12 @@ static void renew(struct forest *forest, int model)
 	if (window > forest->seen)
 		window = forest->seen;
 	rows = window < BAG ? window : BAG;
-	for (int64_t i = 0; i < rows; i++)
-		forest->bag[i] =
+	for (int64_t i = 0; i < rows; i++) {
+		const int64_t place =
 			(forest->seen - 1 - (int64_t)draw(forest, (uint64_t)window)) % forest->room;
+
+		forest->bag[i] = (struct bagged){(int32_t)place, forest->labels[place]};
+	}
 	forest->visits = 0;
 	build(forest, at, (int)rows);
 	forest->credit[model] -= (double)forest->visits + BUILD_PRICE;
@@ -366,6 +398,27 @@ static int leaf_of(const struct tree *tree, const float *row)
 	return node;
 }
 
+/* The same of several trees at once: one alone would wait for its own steps. */
+static void leaves_of(const struct tree *trees, const float *row, int32_t leaves[TOGETHER])
+{
+	bool moved = true;
+
+	for (int k = 0; k < TOGETHER; k++)
+		leaves[k] = 0;
+	while (moved) {
+		moved = false;
+		for (int k = 0; k < TOGETHER; k++) {
+			const struct tree *tree = trees + k;
+			const int32_t node = leaves[k], child = tree->child[node];
+			const int32_t next =
+				child + (row[tree->column[node]] > tree->threshold[node]);
+
+			leaves[k] = child ? next : node;
+			moved |= child != 0;
+		}
+	}
+}
+
 /* What a model falls back on where a leaf has seen nothing. */
 static double prior_of(const struct forest *forest, int model, int class)
 {
@@ -374,7 +427,7 @@ static double prior_of(const struct forest *forest, int model, int class)
 		     : forest->recent[class];
 }
 
-/* `leaves`: where the row ended in each tree; NULL: nobody asks. */
+/* Also tells where the row ended in each tree of the model. */
 static void vote(const struct forest *forest, int model, const float *row, float *shares,
 	int32_t leaves[TREES])
 {
@@ -385,18 +438,16 @@ static void vote(const struct forest *forest, int model, const float *row, float
 	for (int i = first; i < last; i++)
 		if (forest->trees[i].built)
 			most = fmax(most, forest->trees[i].record);
+	for (int i = first; i < last; i += TOGETHER)
+		leaves_of(forest->trees + i, row, leaves + i);
 	for (int i = first; i < last; i++) {
 		const struct tree *tree = &forest->trees[i];
 		const float *counts;
 		double weight, rows = 1;
-		int leaf;
 
 		if (!tree->built)
 			continue;
-		leaf = leaf_of(tree, row);
-		if (leaves)
-			leaves[i] = leaf;
-		counts = counts_of(forest, i, leaf);
+		counts = counts_of(forest, i, leaves[i]);
 		weight = exp(TRUST * (tree->record - most));
 		for (int c = 0; c < forest->known; c++)
 			rows += (double)counts[c];
@@ -507,9 +558,9 @@ static bool tree_is_sound(const struct forest *forest, const struct tree *tree)
 	bool sound = tree->nodes >= 0 && tree->nodes <= NODES && isfinite(tree->record);
 
 	for (int i = 0; i < tree->nodes && sound; i++)
-		sound = tree->child[i] == 0 ||
-			(tree->child[i] > i && tree->child[i] + 1 < tree->nodes &&
-				tree->column[i] >= 0 && tree->column[i] < forest->dim);
+		sound = tree->column[i] >= 0 && tree->column[i] < forest->dim &&
+			(tree->child[i] == 0 ||
+				(tree->child[i] > i && tree->child[i] + 1 < tree->nodes));
 	return sound;
 }
 
@@ -609,9 +660,11 @@ static void copy(const struct part *part, void *to)
 static void answer_copy(const void *copy_of, int model, const struct part_questions *questions,
 	float *probabilities)
 {
+	int32_t leaves[TREES];
+
 	for (int i = 0; i < questions->n; i++)
 		vote(copy_of, model, questions->inputs + (size_t)i * (size_t)questions->dim,
-			probabilities + (size_t)i * (size_t)questions->classes, NULL);
+			probabilities + (size_t)i * (size_t)questions->classes, leaves);
 }
 
 const struct part_type part_forest = {

@@ -39,9 +39,18 @@ struct mix_pool {
 	double record[RECORDS][MIX_MODELS];
 	double weights[POOLS][MIX_MODELS];
 	double top[TURNS][BLENDS];
-	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half */
-	double *apart; /* [model][class]: log-probabilities less their mean under a pool */
+	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half; beyond it, anything */
+	double *apart; /* [class][model]: log-probabilities less their mean under a pool */
 };
+
+/* Two numbers side by side. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+enum { SIDE = 2 };
+
+static inline pair pair_at(const double *at)
+{
+	return *(const pair *)at;
+}
 
 int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, struct err *err)
 {
@@ -69,12 +78,12 @@ void mix_said_release(struct mix_said *said)
 
 bool mix_pool_init(struct mix *mix)
 {
-	const size_t classes = (size_t)mix->classes, models = (size_t)mix->count;
+	const size_t classes = (size_t)mix->classes;
 
 	if (!mix->config.pool)
 		return true;
 	mix->pool = mem_new(1, sizeof(*mix->pool));
-	return mix->pool && (mix->pool->apart = mem_new(models * classes, sizeof(double))) &&
+	return mix->pool && (mix->pool->apart = mem_new(MIX_MODELS * classes, sizeof(double))) &&
 	       !mix_said_init(&mix->said, mix, MIX_CHUNK, NULL);
 }
 
@@ -179,7 +188,7 @@ static void normalise(double *logits, int classes)
 	double most = logits[0], sum = 0;
 
 	for (int c = 1; c < classes; c++)
-		most = fmax(most, logits[c]);
+		most = logits[c] > most ? logits[c] : most;
 	for (int c = 0; c < classes; c++)
 		sum += logits[c] = exp(logits[c] - most);
 	for (int c = 0; c < classes; c++)
@@ -208,6 +217,23 @@ static bool turn_matters(const struct mix *mix)
 	return matters;
 }
 
+/* The sum of what models say, in one of the arrays, by weight. */
+static void add_up(const struct mix *mix, const struct mix_said *said, const float *array,
+	const double *weights, int sample, double *sum)
+{
+	const int classes = mix->classes;
+
+	memset(sum, 0, (size_t)classes * sizeof(*sum));
+	for (int i = 0; i < mix->count; i++) {
+		const float *row = row_of(mix, said, array, i, sample);
+
+		if (!mix_answers(mix, i))
+			continue;
+		for (int c = 0; c < classes; c++)
+			sum[c] += weights[i] * (double)row[c];
+	}
+}
+
 static void blend_by_record(const struct mix *mix, const struct mix_said *said,
 	const double *record, int sample, double *shares)
 {
@@ -216,25 +242,13 @@ static void blend_by_record(const struct mix *mix, const struct mix_said *said,
 	for (int i = 0; i < mix->count; i++)
 		weights[i] = mix_answers(mix, i) ? record[i] : -INFINITY;
 	normalise(weights, mix->count);
-	memset(shares, 0, (size_t)mix->classes * sizeof(*shares));
-	for (int i = 0; i < mix->count; i++) {
-		const float *row = row_of(mix, said, said->shares, i, sample);
-
-		for (int c = 0; c < mix->classes && mix_answers(mix, i); c++)
-			shares[c] += weights[i] * (double)row[c];
-	}
+	add_up(mix, said, said->shares, weights, sample, shares);
 }
 
 static void blend_by_pool(const struct mix *mix, const struct mix_said *said, const double *weights,
 	int sample, double *shares)
 {
-	memset(shares, 0, (size_t)mix->classes * sizeof(*shares));
-	for (int i = 0; i < mix->count; i++) {
-		const float *row = row_of(mix, said, said->logs, i, sample);
-
-		for (int c = 0; c < mix->classes && mix_answers(mix, i); c++)
-			shares[c] += weights[i] * (double)row[c];
-	}
+	add_up(mix, said, said->logs, weights, sample, shares);
 	normalise(shares, mix->classes);
 }
 
@@ -276,33 +290,37 @@ void mix_pool_answer(const struct mix *mix, struct mix_said *said, int n, float 
 
 /*
  * Solves (A + RIDGE I) x = b by Cholesky, x in place of b; A is a lower half. Column by column:
- * what a column takes from the rest is the same for numbers side by side.
+ * what a column takes from the rest is the same for numbers side by side. The rest may spill over
+ * its edges, where nobody looks.
  */
 static void solve(const double a[MIX_MODELS][MIX_MODELS], int count, double *b)
 {
-	double left[MIX_MODELS][MIX_MODELS], column[MIX_MODELS];
+	double left[MIX_MODELS][MIX_MODELS], lower[MIX_MODELS][MIX_MODELS];
+	const int width = (count + SIDE - 1) / SIDE * SIDE;
 
 	for (int i = 0; i < count; i++) {
-		memcpy(left[i], a[i], (size_t)(i + 1) * sizeof(double));
+		memcpy(left[i], a[i], (size_t)width * sizeof(double));
 		left[i][i] += RIDGE;
 	}
 	for (int j = 0; j < count; j++) {
-		const double root = 1 / sqrt(fmax(left[j][j], 1e-6));
+		const double rest = left[j][j] > 1e-6 ? left[j][j] : 1e-6, root = 1 / sqrt(rest);
+		double *column = lower[j];
 
-		left[j][j] = root;
+		memset(column, 0, (size_t)width * sizeof(double));
+		column[j] = root;
 		for (int i = j + 1; i < count; i++)
-			column[i] = left[i][j] *= root;
+			column[i] = left[i][j] * root;
 		for (int i = j + 1; i < count; i++)
-			for (int k = j + 1; k <= i; k++)
-				left[i][k] -= column[i] * column[k];
+			for (int k = (j + 1) / SIDE * SIDE; k <= i; k += SIDE)
+				*(pair *)&left[i][k] -= column[i] * pair_at(column + k);
 		b[j] *= root;
 		for (int i = j + 1; i < count; i++)
 			b[i] -= column[i] * b[j];
 	}
 	for (int i = count - 1; i >= 0; i--) {
-		b[i] *= left[i][i];
+		b[i] *= lower[i][i];
 		for (int k = 0; k < i; k++)
-			b[k] -= left[i][k] * b[i];
+			b[k] -= lower[k][i] * b[i];
 	}
 }
 
@@ -320,38 +338,51 @@ static int set_apart(
 
 		for (int c = 0; c < classes; c++)
 			mean += shares[c] * (double)log[c];
-		by[i] = (double)log[label] - mean;
-		kept = 0;
-		for (int c = 0; c < classes; c++)
-			if (shares[c] > CURVED)
-				apart[(size_t)i * classes + kept++] =
-					sqrt(shares[c]) * ((double)log[c] - mean);
+		by[i] = mean;
 	}
+	for (int c = 0; c < classes; c++) {
+		const double root = sqrt(shares[c]);
+
+		if (!(shares[c] > CURVED))
+			continue;
+		for (int i = 0; i < mix->count; i++)
+			apart[kept * MIX_MODELS + i] =
+				root *
+				((double)row_of(mix, &mix->said, mix->said.logs, i, sample)[c] -
+					by[i]);
+		kept++;
+	}
+	for (int i = 0; i < mix->count; i++)
+		by[i] = (double)row_of(mix, &mix->said, mix->said.logs, i, sample)[label] - by[i];
 	return kept;
 }
 
-/* A Newton step: M <- keep M + (Cov_p(l) + e e') / 2, w <- w - (M + RIDGE I)^-1 gradient. */
+/* A row of M <- keep M + (Cov_p(l) + e e') / 2, up to its diagonal. */
+static void curve(const struct mix_pool *pool, int kept, int row, double keep, const double *by,
+	double *curvature)
+{
+	for (int j = 0; j <= row; j += SIDE) {
+		pair product = by[row] * pair_at(by + j);
+
+		for (int c = 0; c < kept; c++)
+			product += pool->apart[c * MIX_MODELS + row] *
+				   pair_at(pool->apart + c * MIX_MODELS + j);
+		*(pair *)(curvature + j) = keep * pair_at(curvature + j) + product / 2;
+	}
+}
+
+/* A Newton step: w <- w - (M + RIDGE I)^-1 gradient. */
 static void pool_learn(struct mix *mix, int k, int sample, int32_t label)
 {
 	struct mix_pool *pool = mix->pool;
 	const size_t classes = (size_t)mix->classes;
-	double by[MIX_MODELS], step[MIX_MODELS];
+	double by[MIX_MODELS] = {0}, step[MIX_MODELS];
 	const int kept =
 		set_apart(mix, mix->said.blends[turn_of(mix)] + (size_t)(RECORDS + k) * classes,
 			sample, label, by);
 
 	for (int i = 0; i < mix->count; i++) {
-		const double *a = pool->apart + (size_t)i * classes;
-
-		for (int j = 0; j <= i; j++) {
-			const double *b = pool->apart + (size_t)j * classes;
-			double product = by[i] * by[j];
-
-			for (int c = 0; c < kept; c++)
-				product += a[c] * b[c];
-			pool->curvature[k][i][j] =
-				POOL_KEEP[k] * pool->curvature[k][i][j] + product / 2;
-		}
+		curve(pool, kept, i, POOL_KEEP[k], by, pool->curvature[k][i]);
 		step[i] = -by[i] +
 			  (1 - POOL_KEEP[k]) * RIDGE * (pool->weights[k][i] - 1.0 / mix->count);
 	}

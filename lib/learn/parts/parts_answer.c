@@ -242,8 +242,9 @@ int parts_predict(struct parts *parts, const struct part_view *view, int questio
 	int code = 0, one;
 
 	parts->mix.late = question != LEARNER_NEXT;
-	parts_now_weights(parts, now);
-	one = ever || by_class ? -1 : alone(parts, weights);
+	if (!pool)
+		parts_now_weights(parts, now);
+	one = ever || by_class || pool ? -1 : alone(parts, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {
 		struct asking asking = {.samples = {.view = view,
@@ -258,7 +259,8 @@ int parts_predict(struct parts *parts, const struct part_view *view, int questio
 		/* Labels of the chunk before it are not known yet. */
 		if (at && !parts->mix.late) {
 			parts->mix.late = true;
-			parts_now_weights(parts, now);
+			if (!pool)
+				parts_now_weights(parts, now);
 		}
 		code = one < 0 ? ask_chunk(parts, &asking, err)
 			       : ask_alone(parts, &asking, one, err);

@@ -112,10 +112,12 @@ static void measure(const struct bank *bank, const float *sample, struct measure
 
 struct nearest {
 	int count, most;
+	float limit; /* no row that is further away counts */
 	float distances[NEAREST];
 	int64_t places[NEAREST];
 };
 
+/* A row within the limit; equals stay behind those that came before. */
 static void try_row(struct nearest *nearest, float distance, int64_t place)
 {
 	int at = nearest->count < nearest->most ? nearest->count++ : nearest->most - 1;
@@ -126,6 +128,9 @@ static void try_row(struct nearest *nearest, float distance, int64_t place)
 	}
 	nearest->distances[at] = distance;
 	nearest->places[at] = place;
+	if (nearest->count == nearest->most &&
+		nearest->limit > nearest->distances[nearest->most - 1])
+		nearest->limit = nearest->distances[nearest->most - 1];
 }
 
 static bool is_near(const struct nearest *nearest, float distance)
@@ -133,42 +138,103 @@ static bool is_near(const struct nearest *nearest, float distance)
 	return nearest->count < nearest->most || distance < nearest->distances[nearest->most - 1];
 }
 
-/*
- * A distance that none of the nearest exceeds, of blocks from `place` on backwards: as many of
- * them have a row that is as near. A block counts only if all of its rows are scanned.
- */
-static float bound(const struct bank *bank, const struct measured *measured, int64_t rows,
-	int64_t place, const struct nearest *nearest)
+/* Bit i: number i of BLOCK is not above the limit, and within from..to. */
+static unsigned within(const float *numbers, float limit, int64_t from, int64_t to)
 {
-	struct nearest least = *nearest;
+	typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+	typedef int32_t mask __attribute__((vector_size(16)));
+	mask bits = {0};
+	unsigned all;
 
-	rows -= place % BLOCK + 1;
-	for (int64_t block = place / BLOCK; rows >= BLOCK; rows -= BLOCK) {
-		block = block ? block - 1 : bank->room / BLOCK - 1;
-		if (is_near(&least, measured->blocks[block]))
-			try_row(&least, measured->blocks[block], 0);
+	for (int k = 0; k < BLOCK / 4; k++) {
+		const mask is = *(const four *)(numbers + 4 * k) <= limit;
+
+		bits |= is & ((mask){1, 2, 4, 8} << 4 * k);
 	}
-	return least.count < least.most ? INFINITY : least.distances[least.most - 1];
+	all = (unsigned)(bits[0] | bits[1] | bits[2] | bits[3]);
+	if (from > 0)
+		all &= ~0U << from;
+	if (to < BLOCK - 1)
+		all &= (2U << to) - 1;
+	return all;
+}
+
+/* The highest bit, which is taken away. */
+static int64_t take_top(unsigned *bits)
+{
+	const int64_t top = 31 - __builtin_clz(*bits);
+
+	*bits &= ~(1U << top);
+	return top;
+}
+
+/* Rows first..last, backwards. */
+static void scan_rows(
+	const struct measured *measured, int64_t first, int64_t last, struct nearest *nearest)
+{
+	const int64_t low = first / BLOCK, high = last / BLOCK;
+
+	for (int64_t group = high / BLOCK * BLOCK; group > low - BLOCK; group -= BLOCK) {
+		unsigned blocks =
+			within(measured->blocks + group, nearest->limit, low - group, high - group);
+
+		while (blocks) {
+			const int64_t block = group + take_top(&blocks), start = block * BLOCK;
+			unsigned rows = within(measured->rows + start, nearest->limit,
+				first - start, last - start);
+
+			while (rows) {
+				const int64_t row = start + take_top(&rows);
+
+				if (is_near(nearest, measured->rows[row]))
+					try_row(nearest, measured->rows[row], row);
+			}
+		}
+	}
+}
+
+/*
+ * A distance that none of the nearest of so many rows exceeds, from `place` on backwards: LANES rows,
+ * the nearest of every LANES-th block, are as near. A block counts only if all of its rows are scanned.
+ */
+static float bound(
+	const struct bank *bank, const struct measured *measured, int64_t rows, int64_t place)
+{
+	enum { LANES = 8 };
+	float lanes[LANES], most = 0;
+	int64_t block = place / BLOCK, blocks = (rows - (place % BLOCK + 1)) / BLOCK;
+
+	for (int k = 0; k < LANES; k++)
+		lanes[k] = INFINITY;
+	for (; blocks > 0; blocks--) {
+		float *lane;
+
+		block = block ? block - 1 : bank->room / BLOCK - 1;
+		lane = lanes + block % LANES;
+		*lane = measured->blocks[block] < *lane ? measured->blocks[block] : *lane;
+	}
+	for (int k = 0; k < LANES; k++)
+		most = lanes[k] > most ? lanes[k] : most;
+	return most;
 }
 
 /* So many rows, from *place on backwards around the ring; *place is then the one before them. */
 static void scan(const struct bank *bank, const struct measured *measured, int64_t rows,
 	int64_t *place, struct nearest *nearest)
 {
-	const float most = bound(bank, measured, rows, *place, nearest);
+	const int64_t here = rows <= *place ? rows : *place + 1;
 
-	while (rows > 0) {
-		const int64_t last = *place, first = last / BLOCK * BLOCK;
-		const int64_t stop = first > last - rows + 1 ? first : last - rows + 1;
-
-		if (measured->blocks[last / BLOCK] <= most &&
-			is_near(nearest, measured->blocks[last / BLOCK]))
-			for (int64_t i = last; i >= stop; i--)
-				if (is_near(nearest, measured->rows[i]))
-					try_row(nearest, measured->rows[i], i);
-		rows -= last - stop + 1;
-		*place = stop ? stop - 1 : bank->room - 1;
-	}
+	if (rows <= 0)
+		return;
+	if (nearest->count < nearest->most)
+		nearest->limit = bound(bank, measured, rows, *place);
+	scan_rows(measured, *place - here + 1, *place, nearest);
+	*place = *place - here >= 0 ? *place - here : bank->room - 1;
+	if (here == rows)
+		return;
+	scan_rows(measured, *place - (rows - here) + 1, *place, nearest);
+	*place -= rows - here;
+	*place = *place >= 0 ? *place : bank->room - 1;
 }
 
 /* The nearest rows of all windows: each has the one before in it. */
@@ -176,7 +242,7 @@ static void find_nearest(
 	const struct bank *bank, const struct measured *measured, struct nearest nearest[MODELS])
 {
 	const int64_t kept = rows_kept(bank);
-	struct nearest all = {.most = NEAREST};
+	struct nearest all = {.most = NEAREST, .limit = INFINITY};
 	int64_t scanned = 0, place = (bank->seen - 1) % bank->room;
 
 	for (int k = 0; k < MODELS; k++) {
