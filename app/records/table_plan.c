@@ -226,7 +226,7 @@ static void set_label(struct table_plan *plan, int column)
 static struct csv_field next_word(const char **words)
 {
 	const size_t size = strcspn(*words, ",");
-	const struct csv_field word = csv_trim((struct csv_field){*words, size, false});
+	const struct csv_field word = csv_trim(&(struct csv_field){*words, size, false});
 
 	*words = (*words)[size] ? *words + size + 1 : NULL;
 	return word;

@@ -233,7 +233,7 @@ static int target_cells(struct scanning *s, int *bad, struct err *err)
 	if (!grow_room(&values->at, &values->room, first + (size_t)plan->targets, sizeof(float)))
 		return no_memory(s, err);
 	for (int k = 0; k < plan->targets; k++) {
-		const struct csv_field cell = csv_trim(s->fields[plan->target_at[k]]);
+		const struct csv_field cell = csv_trim(&s->fields[plan->target_at[k]]);
 		double number;
 
 		*bad = plan->target_at[k];
