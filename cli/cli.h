@@ -51,6 +51,9 @@ void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints an error message in the same way; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The last error message; "": none. */
+const char *complaint(void);
+
 struct err;
 struct jwriter;
 struct text;

@@ -26,6 +26,7 @@ void jobs_watch_signals(void)
 	static const int signals[] = {SIGINT, SIGTERM};
 	struct sigaction old;
 
+	signal_count = 0;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &watch, NULL);

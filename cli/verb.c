@@ -12,11 +12,11 @@
 
 enum { MESSAGE = 8192 }; /* bytes at most; none are allocated, as memory may be short */
 
-static void say_values(const char *format, va_list values)
-{
-	char message[MESSAGE];
+static char last[MESSAGE];
 
-	if (vsnprintf(message, sizeof(message), format, values) < 0)
+static void say_values(const char *format, va_list values, char message[MESSAGE])
+{
+	if (vsnprintf(message, MESSAGE, format, values) < 0)
 		return;
 	text_tame(message);
 	fprintf(stderr, "retain: %s\n", message);
@@ -24,10 +24,11 @@ static void say_values(const char *format, va_list values)
 
 void say(const char *format, ...)
 {
+	char message[MESSAGE];
 	va_list values;
 
 	va_start(values, format);
-	say_values(format, values);
+	say_values(format, values, message);
 	va_end(values);
 }
 
@@ -36,9 +37,14 @@ int complain(int code, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	say_values(format, values);
+	say_values(format, values, last);
 	va_end(values);
 	return code;
+}
+
+const char *complaint(void)
+{
+	return last;
 }
 
 void print(const char *format, ...)

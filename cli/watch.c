@@ -39,6 +39,7 @@ void watch_interrupts(void)
 	static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
 	struct sigaction old;
 
+	interrupted = 0;
 	/* A reader that goes away is an error that can be told, after saving. */
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)

@@ -166,8 +166,8 @@ static int check_config(const struct contest_run *run, const char *there, struct
 	int code = config_defaults(&wanted, &app_scope, err);
 
 	if (!code)
-		code = options_read_text(
-			wanted, "the contest", run->config, strlen(run->config), err);
+		code = options_read_saved(
+			wanted, "the contest", run->config, strlen(run->config), true, err);
 	if (!code && config_differs(wanted, there, strlen(there), true, &how))
 		code = err_set(err, how.code,
 			"%s: holds a run with another config (%s); choose another --out, or make "

@@ -49,12 +49,14 @@ struct bench_learn_result {
 	int threads;
 };
 
+struct net_maker;
+
 /*
- * options: of a whole run. Goes through its stream `passes` times or, if 0, repeatedly for this
+ * options: of a whole run; maker: of a net of the program's own, or NULL. Goes through its stream `passes` times or, if 0, repeatedly for this
  * many seconds.
  */
-int bench_learn(const struct options *options, double seconds, int passes,
-	struct bench_learn_result *result, struct err *err);
+int bench_learn(const struct options *options, const struct net_maker *maker, double seconds,
+	int passes, struct bench_learn_result *result, struct err *err);
 
 /* The throughput of training inputs from a source, with stream.loaders and the caller. */
 struct bench_data_result {

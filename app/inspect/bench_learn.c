@@ -64,10 +64,11 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Goes through the stream, to its end or until time is up. */
-static int pass(const struct options *options, struct timing *timing,
+static int pass(const struct options *options, const struct net_maker *maker, struct timing *timing,
 	struct bench_learn_result *result, struct err *err)
 {
 	const struct run_config config = {.options = options,
+		.maker = maker,
 		.progress = on_progress,
 		.context = timing,
 		.stop = &timing->stop};
@@ -132,8 +133,8 @@ static int conclude(struct timing *timing, struct bench_learn_result *result, st
 		"run.budget more, or run.every less");
 }
 
-int bench_learn(const struct options *options, double seconds, int passes,
-	struct bench_learn_result *result, struct err *err)
+int bench_learn(const struct options *options, const struct net_maker *maker, double seconds,
+	int passes, struct bench_learn_result *result, struct err *err)
 {
 	struct timing timing = {.limit = seconds,
 		.started = clock_now(),
@@ -146,7 +147,7 @@ int bench_learn(const struct options *options, double seconds, int passes,
 
 	*result = (struct bench_learn_result){0};
 	do
-		code = code ? code : pass(options, &timing, result, err);
+		code = code ? code : pass(options, maker, &timing, result, err);
 	while (!code && !timing.stop && result->passes != passes);
 	if (!code)
 		code = conclude(&timing, result, err);

@@ -1,6 +1,7 @@
 /*
  * A large net is timed alone, since one iteration of a run may take minutes; a small one as part
- * of a learner, whose overhead is as large again.
+ * of a learner, whose overhead is as large again. So is a net of the program's own, which only
+ * a learner can run.
  */
 #include "inspect/cost.h"
 
@@ -47,27 +48,27 @@ static int time_net(const struct options *options, const struct stored_plan *pla
 }
 
 /* The learner's own iterations, priced as images of plain SGD. */
-static int time_learner(const struct options *options, const struct stored_plan *plan,
-	double seconds, struct cost *cost, struct err *err)
+static int time_learner(const struct options *options, const struct net_maker *maker,
+	const struct stored_plan *plan, double seconds, struct cost *cost, struct err *err)
 {
 	struct bench_learn_result result;
-	const int code = bench_learn(options, seconds, 0, &result, err);
+	const int code = bench_learn(options, maker, seconds, 0, &result, err);
 
 	if (!code)
 		cost->images_per_s = 1e6 * plan->batch * plan->price / result.us_per_iteration;
 	return code;
 }
 
-static int measure(const struct options *options, const struct stored_plan *plan, double seconds,
-	struct cost *cost, struct err *err)
+static int measure(const struct options *options, const struct net_maker *maker,
+	const struct stored_plan *plan, double seconds, struct cost *cost, struct err *err)
 {
 	struct bench_data_result data;
 	int code = 0;
 
 	/* A stream that is too short to be timed takes no time. */
-	if (plan->macs > LARGE)
+	if (plan->macs > LARGE && !plan->net->maker)
 		code = time_net(options, plan, seconds, cost, err);
-	else if (time_learner(options, plan, seconds, cost, err))
+	else if (time_learner(options, maker, plan, seconds, cost, err))
 		cost->images_per_s = 0;
 	if (code || built_in(options))
 		return code;
@@ -89,10 +90,10 @@ static void count(const struct options *options, const struct stored_plan *plan,
 	cost->disk = 2 * weights + 4 * plan->params;
 }
 
-int cost_of(const struct options *options, double seconds, const struct cost *known,
-	struct cost *cost, struct err *err)
+int cost_of(const struct options *options, const struct net_maker *maker, double seconds,
+	const struct cost *known, struct cost *cost, struct err *err)
 {
-	const struct run_config config = {.options = options};
+	const struct run_config config = {.options = options, .maker = maker};
 	struct stored *run;
 	struct stored_plan plan;
 	int code = stored_open(&run, &config, err);
@@ -107,7 +108,7 @@ int cost_of(const struct options *options, double seconds, const struct cost *kn
 		cost->drawn_per_s = known->drawn_per_s;
 		cost->process = known->process;
 	} else if (seconds > 0) {
-		code = measure(options, &plan, seconds, cost, err);
+		code = measure(options, maker, &plan, seconds, cost, err);
 	}
 	stored_close(run);
 	cost->memory += cost->process;

@@ -24,12 +24,14 @@ struct cost {
 	double seconds;      /* of the whole run */
 };
 
+struct net_maker;
+
 /*
- * Opens the run without a folder. seconds: how long to measure the net, and the data; 0: do not
+ * Opens the run without a folder, with a net of the program's own if maker is not NULL. seconds: how long to measure the net, and the data; 0: do not
  * measure. The speeds of `known`, a run with the same net and data, are reused (NULL: none).
  */
-int cost_of(const struct options *options, double seconds, const struct cost *known,
-	struct cost *cost, struct err *err);
+int cost_of(const struct options *options, const struct net_maker *maker, double seconds,
+	const struct cost *known, struct cost *cost, struct err *err);
 
 /*
  * A key of everything the speeds depend on: runs with the same key are equally fast. For

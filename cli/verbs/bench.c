@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "cli/args.h"
+#include "cli/brought.h"
 #include "cli/cli.h"
 #include "cli/settings.h"
 #include "config/traits.h"
@@ -189,7 +190,7 @@ static int bench_learn_verb(int argc, char **argv)
 		{"engine.threads", threads}, {"eval.count", "1"}, {0}};
 	code = settings_resolve(&options, NULL, keys, &timing.settings, &err);
 	if (!code)
-		code = bench_learn(options, timing.seconds, passes, &result, &err);
+		code = bench_learn(options, brought_net(), timing.seconds, passes, &result, &err);
 	if (!code && timing.json)
 		code = print_learn_json(method, preset, &result, &err);
 	else if (!code)

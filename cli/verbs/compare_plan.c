@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/brought.h"
 #include "cli/cli.h"
 #include "config/app_config.h"
 #include "inspect/cost.h"
@@ -104,7 +105,7 @@ static int estimate(const struct contest *contest, const struct contest_run *run
 	for (int i = 0; i < at && all[at].key; i++)
 		if (all[i].key && !strcmp(all[i].key, all[at].key))
 			known = &all[i].cost;
-	code = cost_of(options, seconds, known, &all[at].cost, err);
+	code = cost_of(options, brought_net(), seconds, known, &all[at].cost, err);
 	options_free(options);
 	return code;
 }

@@ -178,6 +178,10 @@ int os_unnamed_file(void)
 
 const char *os_program(void)
 {
+	const char *said = getenv("RETAIN_PROGRAM");
+
+	if (said && *said)
+		return said;
 #if defined(__linux__)
 	return "/proc/self/exe"; /* stays right when the file is replaced */
 #elif defined(__APPLE__)

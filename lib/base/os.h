@@ -40,7 +40,10 @@ int os_pipe(int ends[2], bool blocks);
 /* A file without a name that lies in memory, or is deleted already. -1 with errno. */
 int os_unnamed_file(void);
 
-/* The path of this program, to run it again; NULL: unknown. Valid as long as the process. */
+/*
+ * The path of this program, to run it again; NULL: unknown. Valid as long as the process. The
+ * environment's RETAIN_PROGRAM names another: a process that only contains the command needs one.
+ */
 const char *os_program(void);
 
 /* In a child that was just forked: ends it when its parent ends, where that can be had. */

@@ -21,6 +21,7 @@ from pyretain._core import (
     InputError,
     Progress,
     ProgressFunction,
+    RetainError,
     StateError,
     Watch,
     check,
@@ -30,7 +31,7 @@ from pyretain._core import (
     rows_of,
     text,
 )
-from pyretain.config import Config, describe
+from pyretain.config import Config, describe, key_of, value_of
 from pyretain.nets import Nets
 from pyretain.targets import CLASS, NUMBER, Target, intervals, target_of
 
@@ -208,10 +209,14 @@ class Learner:
         nets: Optional[Nets] = None,
         packed: Optional[str] = None,
     ) -> None:
+        self._watch = Watch(_bar() if progress is True else progress or None)
+        self._open(folder, ffi.new_handle(self._watch), nets, settings, packed)
+
+    def _open(
+        self, folder: Optional[str], handle: Any, nets: Optional[Nets], settings: dict[str, Any], packed: Optional[str] = None
+    ) -> None:
         self._it: Any = None
         self.folder = folder
-        self._watch = Watch(_bar() if progress is True else progress or None)
-        handle = ffi.new_handle(self._watch)
         self._config = Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
             check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
@@ -236,6 +241,7 @@ class Learner:
         return facts.st_dev, facts.st_ino
 
     def _adopt(self, made: Any, called: Any) -> None:
+        self._called = called
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made, lambda learner: _close(called, learner))
         self._me = self._identity()
@@ -284,7 +290,7 @@ class Learner:
         """Keeps the learner as it is under a name, in its folder; ``pyretain.versions`` lists them."""
         check(lib.retain_learner_make_version(self._alive(), name.encode(), here.err))
 
-    def serve(self, name: Optional[str] = "live") -> None:
+    def serve_version(self, name: Optional[str] = "live") -> None:
         """Lets a version answer, or the learner itself ("live"); None: what answered before.
 
         The learner goes on learning, whatever answers.
@@ -297,6 +303,30 @@ class Learner:
         name = ffi.new("char[72]")
         check(lib.retain_learner_serving(self._alive(), name, 72, here.err))
         return text(name)
+
+    def serve(self, listen: Optional[str] = None, *, quiet: bool = False, **settings: Any) -> None:
+        """Serves it over HTTP from this process, as ``retain serve`` does, until SIGINT or SIGTERM.
+
+        ``listen`` is HOST:PORT or unix:PATH, as ``serve("127.0.0.1:8080")``; ``quiet`` does not print the
+        address. Settings are keys of the service: ``serve_lines``. The learner is busy meanwhile, and
+        afterwards it knows what the service learned. It needs a folder.
+        """
+        from pyretain import command
+
+        self._alive()
+        if self.folder is None:
+            raise StateError("a learner in memory cannot be served: make it in a folder")
+        words = ["serve", self.folder, *(["--listen", listen] if listen else []), *(["--quiet"] if quiet else [])]
+        for word, value in settings.items():
+            words += ["--set", f"{key_of(word)}={value_of(value)}"]
+        handle, nets = self._called
+        self._it = None
+        try:
+            ended = command.run(words, nets)
+        finally:
+            self._open(self.folder, handle, nets, {})
+        if ended.status:
+            raise RetainError(f"serve: {ended.complaint}")
 
     def close(self) -> None:
         """Saves and ends it. Calls that are under way in other threads end first."""

@@ -216,10 +216,23 @@ def pyretain_net_free(context: Any) -> None:
     held.nets.drop(held)
 
 
+_commands: list[bool] = []  # not empty: signals are the command's, and disturb nothing
+
+
+@contextlib.contextmanager
+def with_signals_of_the_command() -> Iterator[None]:
+    """Meanwhile signals are handled by the command in this process."""
+    _commands.append(True)
+    try:
+        yield
+    finally:
+        _commands.pop()
+
+
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Ctrl-C waits for the next pass: a step that is made by half cannot be repeated."""
-    if threading.current_thread() is not threading.main_thread():
+    if _commands or threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[Any] = []

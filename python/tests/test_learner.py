@@ -151,7 +151,7 @@ def test_a_version_answers_and_the_learner_goes_on(tmp_path, stream):
             learner.learn(others, labels)
         latest = learner.predict_proba(inputs, "now")
         assert not np.array_equal(latest, expected)
-        learner.serve("monday")
+        learner.serve_version("monday")
         assert learner.serving == "monday"
         assert np.array_equal(learner.predict_proba(inputs, "now"), expected)
         assert np.array_equal(learner.observe(inputs).labels, [learner.classes[k] for k in expected.argmax(axis=1)])
@@ -161,7 +161,7 @@ def test_a_version_answers_and_the_learner_goes_on(tmp_path, stream):
     with Learner(tmp_path / "run") as learner:  # opened again, the same answers
         assert np.array_equal(learner.predict_proba(inputs, "now"), expected)
         assert learner.metrics().samples == samples
-        learner.serve(None)
+        learner.serve_version(None)
         assert learner.serving == "live"
         assert np.array_equal(learner.predict_proba(inputs, "now"), latest)
     (version,) = pyretain.versions(tmp_path / "run")

@@ -96,8 +96,7 @@ class Learner(plain.Learner):
             same = {"optimizer_kind": "program", "schedule_rate": brought.own.rate}
             if settings.get("model_frozen") or settings.get("optimizer_rates"):
                 raise InputError("model_frozen and optimizer_rates are for the library's own optimizers; use requires_grad and groups")
-        if ranks.count() > 1 and ranks.rank() and brought.vectors is not None:
-            ranks.Follower(brought.net, brought.vectors).go()
+        brought.follow()
         said = {**brought.settings(), **said, **(same or {}), **settings}
         nets = brought.nets(net, name)
         self._net, self.input = net, tuple(input)

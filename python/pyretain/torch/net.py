@@ -84,10 +84,12 @@ def last_linear(module: Module, inputs: torch.Tensor) -> Optional[str]:
 def by_classes(make: Callable[..., Module]) -> Maker:
     """A function of the number of classes; those of torchvision and timm call it num_classes."""
     try:
-        named = "num_classes" in inspect.signature(make).parameters
+        takes = inspect.signature(make).parameters
     except (TypeError, ValueError):
-        named = False
-    if named:
+        return make
+    # Theirs pass on what they do not name, and their first argument is about pretrained weights.
+    passes_on = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+    if "num_classes" in takes or (passes_on and next(iter(takes)) in ("weights", "pretrained")):
         return lambda classes: make(num_classes=classes)
     return make
 
@@ -504,6 +506,11 @@ class Brought:
             shared = ranks.Leader(self.net, self.vectors)
             return Nets(name, shared.net, shared, self.loss is not None)
         return Nets(name, self.net, self.vectors, self.loss is not None)
+
+    def follow(self) -> None:
+        """Of several processes all but the first stay here until that one ends, and end as well."""
+        if ranks.count() > 1 and ranks.rank() and self.vectors is not None:
+            ranks.Follower(self.net, self.vectors).go()
 
     def settings(self) -> dict[str, Any]:
         """What the library must know; the module is given its inputs as they come."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
+import signal
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Callable, NoReturn
@@ -347,6 +348,8 @@ class Follower:
         _sum(flat)
 
     def go(self) -> NoReturn:
+        for stop in (signal.SIGINT, signal.SIGTERM):  # the first process is who is told to stop
+            signal.signal(stop, signal.SIG_IGN)
         while True:
             what, *how = _hear()
             if what == "end":

@@ -1,0 +1,64 @@
+"""The command ``retain`` inside this process, for nets that Python computes."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+from typing import Iterator, NamedTuple, Optional, Sequence
+
+from pyretain._core import StateError, ffi, lib
+from pyretain.nets import Nets, with_signals_of_the_command
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
+_one = threading.Lock()  # a process has one command at a time
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    complaint: str
+
+
+@contextlib.contextmanager
+def _environment(more: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in more}
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "") -> Ended:
+    """Runs it with these words; learners whose model.arch is net:NAME get these nets.
+
+    ``again`` is how processes that it starts get the same nets: the environment's PYRETAIN_NET.
+    """
+    if not _one.acquire(blocking=False):
+        raise StateError("a process can run one command at a time, or serve one learner")
+    try:
+        command = ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
+        command.retain_command_complaint.restype = ctypes.c_char_p
+        argv = (ctypes.c_char_p * (len(words) + 2))(b"retain", *map(os.fsencode, words), None)
+        made = [ctypes.c_void_p()] * 3
+        if nets is not None:
+            functions = nets.functions()
+            given = (ffi.addressof(lib, "pyretain_net_make"), nets.handle, functions)
+            made = [ctypes.c_void_p(int(ffi.cast("uintptr_t", one))) for one in given]
+        # What verbs start is this Python with the same net, or the plain command.
+        program = os.path.join(FOLDER, "retain-net" if again else "retain")
+        environment = {"RETAIN_PROGRAM": program, "PYRETAIN_PYTHON": sys.executable, "PYRETAIN_NET": again}
+        sys.stdout.flush()
+        with _environment(environment), with_signals_of_the_command():
+            status = int(command.retain_command(len(words) + 1, argv, *made))
+        return Ended(status, command.retain_command_complaint().decode("utf-8", "replace"))
+    finally:
+        _one.release()

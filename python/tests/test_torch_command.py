@@ -1,0 +1,232 @@
+"""The command and the service around a module: python -m pyretain --net, Learner.serve."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="there is no PyTorch")
+pytest.importorskip("safetensors", reason="there is no safetensors")
+
+from pyretain import Learner, RetainError, StateError  # noqa: E402
+from test_torch_net import SMALL  # noqa: E402
+
+MINE = """
+    import torch
+    torch.set_num_threads(1)
+
+    def make(classes):
+        return torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, classes))
+
+    def drift(classes):
+        return torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.ReLU(), torch.nn.Linear(16, classes))
+
+    def photos(classes):
+        body = torch.nn.Conv2d(3, 8, 3, 4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()
+        return torch.nn.Sequential(*body, torch.nn.Linear(8, classes))
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (tmp_path / "mine.py").write_text(textwrap.dedent(MINE))
+    return tmp_path
+
+
+def command(folder, *words, launcher=("-m", "pyretain")):
+    return subprocess.run([sys.executable, *launcher, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_the_command_runs_with_a_module(mine, stream):
+    with open(mine / "data.csv", "w") as file:
+        file.write("a,b,c,d,label\n")
+        for inputs, labels in stream(20):
+            for row, label in zip(inputs, labels):
+                file.write(",".join(map(str, row)) + f",{label}\n")
+    done = command(mine, "--net", "mine:make", "run", "data.csv", "--out", "x", "--method", "ama+malr", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "model.safetensors" in os.listdir(mine / "x") and "report.html" in os.listdir(mine / "x")
+    assert "arch = net:mine.make" in (mine / "x" / "config.ini").read_text()
+
+
+@pytest.mark.parametrize(
+    "net, words",
+    [("mine:made", "made"), ("nowhere:make", "nowhere"), ("torchvision:resnet19", "resnet19|no module|No module"), ("timm:no", "no")],
+)
+def test_a_net_that_is_not_there_is_named(mine, net, words):
+    wrong = command(mine, "--net", net, "run")
+    assert wrong.returncode == 1 and f"--net {net}: " in wrong.stderr and "PACKAGE:FUNCTION" in wrong.stderr
+
+
+# Experiments
+
+FIG1 = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "experiments", "fig1.ini")
+
+
+def test_an_experiment_runs_with_a_module(mine):
+    """Its runs are processes with the same module; a second start makes none again."""
+    words = ["compare", FIG1, "--net", "mine:drift", "--methods", "ama+malr,sgd+clr", "--seeds", "1", "--out", "x", "--quiet"]
+    words += [one for key in ("drift.steps=40", "drift.classes=5", "eval.count=2") for one in ("--set", key)]
+    done = command(mine, *words)
+    assert done.returncode == 0, done.stderr
+    assert "ama+malr" in done.stdout and "Difference from ama+malr" in done.stdout
+    configs = [mine / "x" / name / "seed-1" / "config.ini" for name in ("ama+malr", "sgd+clr")]
+    assert all("arch = net:mine.drift" in config.read_text() for config in configs)
+    before = [config.stat().st_mtime_ns for config in configs]
+    assert command(mine, *words).returncode == 0
+    assert before == [config.stat().st_mtime_ns for config in configs]
+    told = command(mine, *words, "--dry-run", "--force", "--measure", "0")
+    assert "x 320 iterations" in told.stdout, told.stdout + told.stderr
+
+
+def photos(folder, count):
+    """Photos by time as a manifest of CLOC names them."""
+    image = pytest.importorskip("PIL.Image", reason="there is no Pillow")
+    world = np.random.default_rng(1)
+    colours = world.integers(0, 255, (3, 3))
+    with open(folder / "manifest.csv", "w") as file:
+        file.write("path,label,time,user,split\n")
+        for i in range(count):
+            label = int(world.integers(0, 3))
+            picture = np.clip(colours[label] + world.normal(0, 30, (40, 48, 3)), 0, 255).astype(np.uint8)
+            image.fromarray(picture).save(folder / f"{i}.jpg")
+            file.write(f"{i}.jpg,place {label},{1000 + i},{i % 7},{'eval' if i % 5 == 4 else 'train'}\n")
+
+
+def test_the_paper_under_torchrun(mine):
+    """Figure 1 at the paper's scale, but for sizes: every run is two processes."""
+    photos(mine, 60)
+    keys = "image.size=32 image.resize=36 run.batch=8 run.micro_batch=8 run.iterations=1 stream.per_step=16 eval.count=2"
+    words = ["compare", FIG1, "--scale", "paper", "--net", "mine:photos", "--device", "cpu", "--methods", "ama+malr"]
+    for key in ["stream.source=manifest:manifest.csv", "schedule.validation_batch=16", *keys.split()]:
+        words += ["--set", key]
+    torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "pyretain")
+    done = command(mine, *words, "--out", "x", launcher=torchrun)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "ama+malr" in done.stdout and "1 of 1 runs" in done.stderr
+    assert "arch = net:mine.photos" in (mine / "x" / "ama+malr" / "seed-1" / "config.ini").read_text()
+
+
+# The service
+
+
+def free_address():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return "127.0.0.1:%d" % free.getsockname()[1]
+
+
+class Service:
+    """A process that serves at an address, and ends with the block."""
+
+    def __init__(self, where, words, folder):
+        self.where, self.process = where, subprocess.Popen([sys.executable, *words], cwd=folder, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        self.wait()
+        return self
+
+    def wait(self):
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://{self.where}/v2/health/live", timeout=30)
+                return
+            except urllib.error.URLError:
+                assert self.process.poll() is None
+                time.sleep(0.1)
+        raise AssertionError("it never answered")
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, path, said):
+        with urllib.request.urlopen(f"http://{self.where}/v1/{path}", json.dumps(said).encode(), timeout=30) as answer:
+            return json.loads(answer.read().decode().splitlines()[-1])
+
+    def teach(self, numbers):
+        for number in numbers:
+            sign = 1 if number % 2 else -1
+            self.ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
+        return [self.ask("predict", {"input": [sign, sign, 1, 1]})["prediction"] for sign in (1, -1)]
+
+
+def test_the_service_runs_with_a_module(mine):
+    where = free_address()
+    words = ["--net", "mine:make", "serve", "--out", "x", "--listen", where, "--method", "ama+malr", "--quiet"]
+    with Service(where, ["-m", "pyretain", *words], mine) as service:
+        assert service.teach(range(150)) == ["odd", "even"]
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(60) == 0
+    assert "model.safetensors" in os.listdir(mine / "x")
+
+
+SERVES = """
+    import sys
+    from mine import make
+    import pyretain, pyretain.torch as rt
+    kept = dict(folder="x", run_method="ama+malr", run_batch=8, run_iterations=5, replay_holdout=0.2)
+    learner = rt.Learner(make, input=(4,), device=sys.argv[2], **kept) if sys.argv[2] != "own" else pyretain.Learner(**kept)
+    for number in range(4):
+        sign = 1 if number % 2 else -1
+        learner.learn([[sign, sign, 1, 1]], ["odd" if number % 2 else "even"])
+    waits = learner.observe([[1, 1, 1, 1]])
+    for _ in range(2):
+        learner.serve(sys.argv[1])
+        print("served", learner.metrics().samples, *learner.predict([[1, 1, 1, 1], [-1, -1, 1, 1]]), flush=True)
+    learner.reveal(waits, ["odd"])
+    learner.learn([[1, 1, 1, 1]], ["new"])
+    print(learner.metrics().samples, sorted(learner.classes), flush=True)
+    try:
+        import time, os, threading, signal
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        time.sleep(30)
+    except KeyboardInterrupt:
+        print("interrupted as before", flush=True)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "own"])
+def test_a_learner_serves_and_goes_on(mine, device):
+    """Twice, stopped by either signal; what it learned meanwhile and before is there, and Ctrl-C is Python's again."""
+    where = free_address()
+    (mine / "serves.py").write_text(textwrap.dedent(SERVES))
+    with Service(where, ["serves.py", where, device], mine) as service:
+        assert service.teach(range(100)) == ["odd", "even"]
+        service.process.send_signal(signal.SIGINT)
+        said = ""
+        while "served" not in said:
+            said += service.process.stdout.readline()
+        service.wait()
+        assert service.teach(range(100, 110)) == ["odd", "even"]
+        service.process.send_signal(signal.SIGTERM)
+        said += service.process.communicate(timeout=60)[0]
+        assert service.process.returncode == 0
+    lines = [line for line in said.splitlines() if "http://" not in line and "Saved" not in line]
+    assert lines == ["served 104 odd even", "served 114 odd even", "116 ['even', 'new', 'odd']", "interrupted as before"]
+    assert f"http://{where}" in said
+
+
+def test_what_cannot_be_served_is_told(tmp_path):
+    with pytest.raises(StateError, match="in memory"):
+        Learner(model_classes=3, model_input=4).serve()
+    with Learner(tmp_path / "x", **{**SMALL, "model_input": 4}) as learner, socket.socket() as taken:
+        learner.learn([[1, 2, 3, 4]], ["a"])
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = "127.0.0.1:%d" % taken.getsockname()[1]
+        with pytest.raises(RetainError, match="already in use"):
+            learner.serve(where)
+        with pytest.raises(RetainError, match="lisen"):
+            learner.serve(where, serve_lisen="x")
+        learner.learn([[1, 2, 3, 4]], ["b"])
+        assert learner.metrics().samples == 2
