@@ -755,7 +755,7 @@ RETAIN_API void retain_memory_close(struct retain_memory *memory);
 struct retain_item {
 	const void *bytes;
 	size_t size;   /* below 2^31 */
-	int32_t label; /* for replay.pool = balanced: 0 or more */
+	int32_t label; /* for replay.pool = balanced: 0 to 2^20 - 1 */
 	int32_t reserved;
 };
 
@@ -927,7 +927,7 @@ RETAIN_API void retain_record_close(struct retain_record *record);
 
 /*
  * A time step whose labels are known now: what had been predicted before, `each` classes for
- * every sample, best first (1 to 5; -1: none), and its labels.
+ * every sample, best first (1 to 5; -1: none), and its labels, below 2^20.
  */
 RETAIN_API int retain_record_step(struct retain_record *record, const int32_t *predictions,
 	size_t each, const int32_t *labels, size_t count, struct retain_err *err);

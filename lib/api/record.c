@@ -162,8 +162,10 @@ int retain_record_spent(
 	ledger.forward_samples[LEDGER_STATISTICS] = spent->statistics;
 	ledger.updates = spent->updates;
 	ledger.averages = spent->moves;
-	diary_spend(record->diary, &ledger);
-	return 0;
+	return diary_spend(record->diary, &ledger)
+		       ? 0
+		       : err_set(inner(err), ERR_INPUT, "%s: spent: more than 2^60 in all",
+				 __func__);
 }
 
 int retain_record_left(struct retain_record *record, double *iterations, struct retain_err *err)
@@ -183,6 +185,9 @@ int retain_record_verdict(struct retain_record *record, const struct retain_guid
 
 	if (code || !verdict->window)
 		return code;
+	if (verdict->best < 0 || verdict->best > RETAIN_MODELS)
+		return err_set(inner(err), ERR_INPUT, "%s: verdict: best = %d: must be 0 to %d",
+			__func__, verdict->best, RETAIN_MODELS);
 	window = (struct scoring_window){.iteration = verdict->iteration,
 		.rounds = verdict->rounds,
 		.averages = average_count(guide->average),

@@ -39,6 +39,20 @@ void ledger_backward(struct ledger *ledger, int samples)
 	ledger->backward_samples += samples;
 }
 
+bool ledger_add(struct ledger *ledger, const struct ledger *more)
+{
+	enum { COUNTS = sizeof(*ledger) / sizeof(int64_t) };
+	int64_t *all = (int64_t *)ledger; /* it is counts, one after the other */
+	const int64_t *added = (const int64_t *)more;
+
+	for (size_t i = 0; i < COUNTS; i++)
+		if (added[i] > COUNT_MOST - all[i])
+			return false;
+	for (size_t i = 0; i < COUNTS; i++)
+		all[i] += added[i];
+	return true;
+}
+
 struct ledger_prices ledger_macs(const struct ledger_net *net)
 {
 	return (struct ledger_prices){.forward = net->macs,

@@ -6,6 +6,7 @@
 #ifndef RETAIN_EVAL_LEDGER_H
 #define RETAIN_EVAL_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/state.h"
@@ -69,6 +70,9 @@ double ledger_cost(const struct ledger *ledger, const struct ledger_prices *pric
 /* The same in iterations of plain SGD (ledger_sgd), which cost 1.0 each by definition. */
 double ledger_sgd_equivalents(
 	const struct ledger *ledger, const struct ledger_prices *prices, int batch);
+
+/* Adds what another has; false, and nothing is added, if a count would exceed 2^60. */
+bool ledger_add(struct ledger *ledger, const struct ledger *more);
 
 void ledger_state(struct ledger *ledger, struct state *state);
 

@@ -171,6 +171,11 @@ static int64_t *hits_of(
 	return matrix->hits + line * (size_t)matrix->bins;
 }
 
+int64_t matrix_samples(const struct matrix *matrix, int bin)
+{
+	return matrix->samples[bin];
+}
+
 void matrix_hit(struct matrix *matrix, enum matrix_model model, int bin, int64_t top1, int64_t top5)
 {
 	const int row = matrix->rows_used - 1;

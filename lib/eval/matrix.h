@@ -83,6 +83,9 @@ double matrix_retention(
  */
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
+/* How many samples a bin has. */
+int64_t matrix_samples(const struct matrix *matrix, int bin);
+
 /* The number of samples behind these. */
 int64_t matrix_retention_samples(const struct matrix *matrix, int row);
 int64_t matrix_transfer_samples(const struct matrix *matrix, int row, double from, double to);

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "replay/memory_impl.h"
 
-enum { SAVE_EVERY = 1 << 20 }; /* records between two states, so that opening takes no second */
+enum { SAVE_EVERY = 1 << 20 };   /* records between two states, so that opening takes no second */
+enum { CLASSES_MOST = 1 << 20 }; /* as of a learner: a pool has some bytes for each */
 
 bool memory_owned(const struct memory *memory)
 {
@@ -151,11 +152,11 @@ static int check(const struct memory *memory, const struct record *list, int n, 
 			return err_set(err, ERR_INPUT,
 				"%s: record %lld has %zu bytes, at most %zu fit",
 				memory_where(memory), id, list[i].size, PLACES_MOST);
-		if (memory->balanced && (list[i].label < 0 || list[i].label == INT32_MAX))
+		if (memory->balanced && (list[i].label < 0 || list[i].label >= CLASSES_MOST))
 			return err_set(err, ERR_INPUT,
 				"%s: record %lld has label %d: a balanced pool needs classes from "
-				"0 on",
-				memory_where(memory), id, list[i].label);
+				"0 to %d",
+				memory_where(memory), id, list[i].label, CLASSES_MOST - 1);
 		*largest = list[i].label > *largest ? list[i].label : *largest;
 	}
 	return 0;

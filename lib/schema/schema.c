@@ -626,6 +626,12 @@ size_t schema_mark(const struct schema *schema)
 	return schema->additions_count;
 }
 
+static void open_again(struct schema_column *column)
+{
+	column->kind = SCHEMA_OPEN;
+	column->clock = column->day_first = false;
+}
+
 void schema_back(struct schema *schema, size_t mark)
 {
 	pthread_mutex_lock(&schema->lock);
@@ -633,7 +639,7 @@ void schema_back(struct schema *schema, size_t mark)
 		const struct addition *last = schema->additions + --schema->additions_count;
 
 		if (last->what == LEARNED_KIND)
-			schema->columns[last->column].kind = SCHEMA_OPEN;
+			open_again(schema->columns + last->column);
 		else if (last->what == LEARNED_COLUMN)
 			drop_late(schema);
 		else if (last->what == LEARNED_MISSES)

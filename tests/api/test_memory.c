@@ -508,6 +508,8 @@ static void what_does_not_fit_is_refused(void **state)
 	memory = memory_of(NULL, kinds[BALANCED]);
 	assert_int_equal(retain_memory_add(memory, &item, 1, &first, &err), RETAIN_ERR_INPUT);
 	assert_non_null(strstr(err.message, "record 0 has label -1"));
+	item.label = 1 << 20;
+	assert_int_equal(retain_memory_add(memory, &item, 1, &first, &err), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_memory_mark(memory, &first, &err), RETAIN_ERR_STATE);
 	add_step(memory, 0);
 	retain_memory_close(memory);

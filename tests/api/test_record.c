@@ -87,6 +87,44 @@ static void counts_by_hand(void **state)
 	retain_record_close(record);
 }
 
+/* Numbers that no program means: each is refused, and changes nothing. */
+static void absurd_numbers_are_refused(void **state)
+{
+	static const int32_t classes[][2] = {{INT32_MAX, 0}, {-2, 0}, {1 << 20, 0}, {0, 1 << 20},
+		{0, INT32_MAX}, {0, INT32_MIN}};
+	static const struct retain_hits hits[][4] = {{{11, 11, -1, -1}}, {{5, 4, -1, -1}},
+		{{INT64_MAX, INT64_MAX, -1, -1}},
+		{{0, 0, 5, 4}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
+	struct retain_record *record = record_in(NULL);
+	const struct retain_spent most = {.trained = INT64_C(1) << 60}, more = {.trained = 1},
+				  beyond = {.moves = INT64_MAX};
+	struct retain_verdict verdict = {.window = 1, .best = RETAIN_MODELS + 1};
+	struct retain_guide *guide;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(classes); i++)
+		assert_int_equal(
+			retain_record_step(record, &classes[i][0], 1, &classes[i][1], 1, &err),
+			RETAIN_ERR_INPUT);
+	for (size_t i = 0; i < COUNT(hits); i++) {
+		struct retain_hits all[4];
+
+		for (int bin = 0; bin < 4; bin++)
+			all[bin] = i < 3 ? hits[i][0] : hits[i][bin];
+		assert_int_equal(
+			retain_record_evaluate(record, NULL, 0.5, all, 4, &err), RETAIN_ERR_INPUT);
+		assert_non_null(strstr(err.message, "bin 0"));
+	}
+	assert_int_equal(retain_record_spent(record, &beyond, &err), RETAIN_ERR_INPUT);
+	assert_ok(retain_record_spent(record, &most, &err), err);
+	assert_int_equal(retain_record_spent(record, &more, &err), RETAIN_ERR_INPUT);
+	assert_ok(retain_guide_new(&guide, NULL, 0, &err), err);
+	assert_int_equal(retain_record_verdict(record, guide, &verdict, &err), RETAIN_ERR_INPUT);
+	assert_int_equal(metrics_now(record).samples, 0);
+	retain_guide_free(guide);
+	retain_record_close(record);
+}
+
 static void assert_file(const char *name, const char *words)
 {
 	size_t size;
@@ -202,6 +240,7 @@ int main(void)
 		cmocka_unit_test(counts_by_hand),
 		tree_test(goes_on_where_it_was_saved),
 		tree_test(writes_verdicts),
+		cmocka_unit_test(absurd_numbers_are_refused),
 		tree_test(other_folders_are_refused),
 	};
 

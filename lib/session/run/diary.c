@@ -223,14 +223,29 @@ static void tell_alarm(struct diary *diary, const struct alarm_change *change)
 	event_log_end(diary->events, &line);
 }
 
-static int make_room(struct diary *diary, const union target *labels, int n, struct err *err)
+enum { CLASSES_MOST = 1 << 20 }; /* as of a learner */
+
+static int check_class(const struct diary *diary, const char *what, int32_t class, int least, int i,
+	struct err *err)
+{
+	if (class >= least && class < CLASSES_MOST)
+		return 0;
+	return err_set(err, ERR_INPUT, "%s %d of sample %lld: must be %d to %d", what, class,
+		(long long)diary->samples + i, least, CLASSES_MOST - 1);
+}
+
+static int make_room(struct diary *diary, const union target *guesses, const union target *labels,
+	int n, struct err *err)
 {
 	int classes = diary->classes, code = 0;
 
 	for (int i = 0; i < n; i++) {
-		if (labels[i].class < 0)
-			return err_set(err, ERR_INPUT, "label %d of sample %lld: must be 0 or more",
-				labels[i].class, (long long)diary->samples + i);
+		code = check_class(diary, "label", labels[i].class, 0, i, err);
+		for (int g = 0; g < TARGET_GUESS && !code; g++)
+			code = check_class(diary, "prediction", guesses[i * TARGET_GUESS + g].class,
+				-1, i, err);
+		if (code)
+			return code;
 		if (labels[i].class >= classes)
 			classes = labels[i].class + 1;
 	}
@@ -246,7 +261,7 @@ static int make_room(struct diary *diary, const union target *labels, int n, str
 int diary_step(struct diary *diary, const union target *guesses, const union target *labels, int n,
 	struct err *err)
 {
-	const int code = make_room(diary, labels, n, err);
+	const int code = make_room(diary, guesses, labels, n, err);
 	struct alarm_change change;
 
 	if (code)
@@ -265,20 +280,9 @@ int diary_step(struct diary *diary, const union target *guesses, const union tar
 	return 0;
 }
 
-void diary_spend(struct diary *diary, const struct ledger *spent)
+bool diary_spend(struct diary *diary, const struct ledger *spent)
 {
-	struct ledger *ledger = &diary->ledger;
-
-	ledger->iterations += spent->iterations;
-	for (int use = 0; use < LEDGER_USES; use++) {
-		ledger->forward[use] += spent->forward[use];
-		ledger->forward_samples[use] += spent->forward_samples[use];
-	}
-	ledger->backward += spent->backward;
-	ledger->backward_samples += spent->backward_samples;
-	ledger->updates += spent->updates;
-	ledger->averages += spent->averages;
-	ledger->macs += spent->macs;
+	return ledger_add(&diary->ledger, spent);
 }
 
 double diary_cost(const struct diary *diary)
@@ -337,11 +341,30 @@ static void measure(const struct diary *diary, enum matrix_model model, enum mat
 		diary->matrix, row, diary->config.ft_from, diary->config.ft_to, model, top);
 }
 
+static int check_hits(const struct diary *diary, const struct diary_hits *hits, struct err *err)
+{
+	for (int bin = 0; bin < diary->config.bins; bin++)
+		for (int model = 0; model < MATRIX_MODELS; model++) {
+			const int64_t *of = hits[bin].hits[model];
+
+			if (of[MATRIX_TOP1] >= 0 &&
+				(of[MATRIX_TOP1] > of[MATRIX_TOP5] ||
+					of[MATRIX_TOP5] > matrix_samples(diary->matrix, bin)))
+				return err_set(err, ERR_INPUT,
+					"bin %d: %lld hits, %lld in the top 5, of %lld samples",
+					bin, (long long)of[MATRIX_TOP1], (long long)of[MATRIX_TOP5],
+					(long long)matrix_samples(diary->matrix, bin));
+		}
+	return 0;
+}
+
 static int add_to_matrix(struct diary *diary, struct metrics_row *row, double seen,
 	const struct diary_hits *hits, struct err *err)
 {
-	const int code = matrix_begin(diary->matrix, seen, err);
+	int code = check_hits(diary, hits, err);
 
+	if (!code)
+		code = matrix_begin(diary->matrix, seen, err);
 	if (code)
 		return code;
 	for (int bin = 0; bin < diary->config.bins; bin++)

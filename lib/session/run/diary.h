@@ -45,7 +45,7 @@ int diary_step(struct diary *diary, const union target *guesses, const union tar
 	struct err *err);
 
 /* What was spent since, as a ledger's counts. */
-void diary_spend(struct diary *diary, const struct ledger *spent);
+bool diary_spend(struct diary *diary, const struct ledger *spent); /* false: beyond all numbers */
 
 /* The cost so far, in iterations of plain SGD, and what run.budget allows for the steps so far. */
 double diary_cost(const struct diary *diary);
