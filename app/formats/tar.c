@@ -6,7 +6,8 @@
  */
 #include "formats/tar.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/words/decimal.h"
@@ -240,4 +241,29 @@ int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 	if (size > cursor->at)
 		return bad(cursor, "the archive ends within a header");
 	return 0;
+}
+
+bool tar_head(unsigned char block[TAR_BLOCK], const char *name, uint64_t size)
+{
+	enum { MODE = 100, OWNER = 108, GROUP = 116, TIME = 136 };
+	char *at = (char *)block;
+	unsigned int sum = 0;
+
+	if (strlen(name) >= NAME_SIZE || size >> 33)
+		return false;
+	memset(block, 0, TAR_BLOCK);
+	snprintf(at, NAME_SIZE, "%s", name);
+	snprintf(at + MODE, 8, "%07o", 0644);
+	snprintf(at + OWNER, 8, "%07o", 0);
+	snprintf(at + GROUP, 8, "%07o", 0);
+	snprintf(at + SIZE, SIZE_SIZE, "%011" PRIo64, size);
+	snprintf(at + TIME, 12, "%011o", 0);
+	memset(at + SUM, ' ', SUM_SIZE);
+	at[TYPE] = '0';
+	memcpy(at + MAGIC, "ustar", 6);
+	memcpy(at + MAGIC + 6, "00", 2);
+	for (int i = 0; i < TAR_BLOCK; i++)
+		sum += block[i];
+	snprintf(at + SUM, SUM_SIZE - 1, "%06o", sum);
+	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef RETAIN_FORMATS_TAR_H
 #define RETAIN_FORMATS_TAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ struct tar_member {
  */
 int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 	struct tar_member *member);
+
+/* The block that precedes a regular file's bytes; false: its name or size is beyond what ustar has. */
+bool tar_head(unsigned char block[TAR_BLOCK], const char *name, uint64_t size);
 
 #endif

@@ -4,17 +4,12 @@
  */
 #include "serve/bell.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -105,8 +100,9 @@ static bool wait_for(struct bell *bell, double seconds)
 }
 
 /* When an attempt that begins now must be over at the latest. */
-static double latest(struct bell *bell, double start)
+static double latest(void *context, double start)
 {
+	struct bell *bell = context;
 	double until = start + PATIENCE;
 
 	pthread_mutex_lock(&bell->lock);
@@ -116,95 +112,19 @@ static double latest(struct bell *bell, double start)
 	return until;
 }
 
-/* What a command complains about: the beginning is kept, the rest read and forgotten. */
-struct complaint {
-	int from; /* a pipe's end that does not block */
-	char words[512];
-	size_t size;
-};
-
-static void hear(struct complaint *complaint)
-{
-	char rest[1 << 16];
-	const ssize_t got = read(complaint->from, rest, sizeof(rest));
-
-	for (ssize_t i = 0; i < got && complaint->size < sizeof(complaint->words) - 1; i++)
-		complaint->words[complaint->size++] = rest[i];
-}
-
-/* The child's status; it is ended, with all that it has started, if it takes too long. */
-static int wait_child(struct bell *bell, pid_t child, struct complaint *complaint)
-{
-	const struct timespec pause = {.tv_nsec = 20000000};
-	const double start = clock_now();
-	double asked = 0; /* to end */
-	int status = -1;
-
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		const double now = clock_now();
-
-		hear(complaint);
-		if (!asked && now > latest(bell, start)) {
-			asked = now;
-			kill(-child, SIGTERM);
-		}
-		if (asked && now > asked + 1)
-			kill(-child, SIGKILL);
-		nanosleep(&pause, NULL);
-	}
-	hear(complaint);
-	child_line(complaint->words, complaint->size);
-	if (asked) {
-		kill(-child, SIGKILL); /* what did not listen */
-		snprintf(complaint->words, sizeof(complaint->words), "it took too long");
-	}
-	return status;
-}
-
-/* One attempt; true: the program took the message and ended well. */
-static bool attempt(struct bell *bell, const char *const words[], const struct text *message,
-	struct complaint *complaint)
-{
-	const int input = os_unnamed_file();
-	const ssize_t size = (ssize_t)message->size;
-	int ends[2] = {-1, -1}, code = 0, status = -1;
-	pid_t child;
-
-	*complaint = (struct complaint){0};
-	if (input < 0 || write(input, message->data, message->size) != size ||
-		lseek(input, 0, SEEK_SET) || os_pipe(ends, true) ||
-		fcntl(ends[0], F_SETFL, O_NONBLOCK))
-		code = errno ? errno : EIO;
-	complaint->from = ends[0];
-	if (!code)
-		code = child_start(&child, words[0], words, input, -1, ends[1]);
-	if (ends[1] >= 0)
-		close(ends[1]);
-	if (code)
-		snprintf(complaint->words, sizeof(complaint->words), "%s: %s", words[0],
-			strerror(code));
-	else
-		status = wait_child(bell, child, complaint);
-	if (input >= 0)
-		close(input);
-	if (ends[0] >= 0)
-		close(ends[0]);
-	return !code && !status;
-}
-
 static void deliver(
 	struct bell *bell, const char *key, const char *const words[], const struct text *message)
 {
 	const int most = (int)(sizeof(WAITS) / sizeof(*WAITS));
-	struct complaint complaint = {.words = "the service ends"};
+	char complaint[512] = "the service ends";
 	const bool may = clock_now() < latest(bell, clock_now());
-	bool sent = may && attempt(bell, words, message, &complaint);
+	bool sent = may && child_run(words, message, latest, bell, complaint);
 
 	for (int i = 0; i < most && !sent && !wait_for(bell, WAITS[i]); i++)
-		sent = attempt(bell, words, message, &complaint);
+		sent = child_run(words, message, latest, bell, complaint);
 	if (!sent)
 		log_write(bell->log, LOG_WARN, "%s: an alarm could not be delivered: %s", key,
-			*complaint.words ? complaint.words : "the command failed");
+			*complaint ? complaint : "the command failed");
 	pthread_mutex_lock(&bell->lock);
 	bell->counts.sent += sent;
 	bell->counts.failed += !sent;

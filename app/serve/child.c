@@ -6,8 +6,14 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os.h"
 
 enum { VARIABLES = 4096 };
 
@@ -74,7 +80,7 @@ int child_start(pid_t *child, const char *program, const char *const words[], in
 	return code;
 }
 
-void child_line(char words[512], size_t size)
+static void one_line(char words[512], size_t size)
 {
 	while (size && words[size - 1] == '\n')
 		size--;
@@ -93,5 +99,80 @@ void child_hear(int complaints, char words[512])
 	while ((got = read(complaints, rest, sizeof(rest))) > 0 || (got < 0 && errno == EINTR))
 		for (ssize_t i = 0; i < got && size < 511; i++)
 			words[size++] = rest[i];
-	child_line(words, size);
+	one_line(words, size);
+}
+
+/* What a command complains about: the beginning is kept, the rest read and forgotten. */
+struct complaint {
+	int from; /* a pipe's end that does not block */
+	char words[512];
+	size_t size;
+};
+
+static void hear(struct complaint *complaint)
+{
+	char rest[1 << 16];
+	const ssize_t got = read(complaint->from, rest, sizeof(rest));
+
+	for (ssize_t i = 0; i < got && complaint->size < sizeof(complaint->words) - 1; i++)
+		complaint->words[complaint->size++] = rest[i];
+}
+
+/* The child's status; it is ended, with all that it has started, if it takes too long. */
+static int wait_child(
+	pid_t child, double (*latest)(void *, double), void *context, struct complaint *complaint)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	const double start = clock_now();
+	double asked = 0; /* to end */
+	int status = -1;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		const double now = clock_now();
+
+		hear(complaint);
+		if (!asked && now > latest(context, start)) {
+			asked = now;
+			kill(-child, SIGTERM);
+		}
+		if (asked && now > asked + 1)
+			kill(-child, SIGKILL);
+		nanosleep(&pause, NULL);
+	}
+	hear(complaint);
+	one_line(complaint->words, complaint->size);
+	if (asked) {
+		kill(-child, SIGKILL); /* what did not listen */
+		snprintf(complaint->words, sizeof(complaint->words), "it took too long");
+	}
+	return status;
+}
+
+bool child_run(const char *const words[], const struct text *input,
+	double (*latest)(void *context, double start), void *context, char complaint[512])
+{
+	const int in = os_unnamed_file();
+	const ssize_t size = (ssize_t)input->size;
+	struct complaint heard = {0};
+	int ends[2] = {-1, -1}, code = 0, status = -1;
+	pid_t child;
+
+	if (in < 0 || write(in, input->data, input->size) != size || lseek(in, 0, SEEK_SET) ||
+		os_pipe(ends, true) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
+		code = errno ? errno : EIO;
+	heard.from = ends[0];
+	if (!code)
+		code = child_start(&child, words[0], words, in, -1, ends[1]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (code)
+		snprintf(heard.words, sizeof(heard.words), "%s: %s", words[0], strerror(code));
+	else
+		status = wait_child(child, latest, context, &heard);
+	if (in >= 0)
+		close(in);
+	if (ends[0] >= 0)
+		close(ends[0]);
+	memcpy(complaint, heard.words, sizeof(heard.words));
+	return !code && !status;
 }

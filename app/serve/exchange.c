@@ -160,6 +160,14 @@ static enum http_next check_route(struct exchange *exchange)
 		return http_refuse(exchange->request, 404,
 			"%d learners are served here: name one, as in /%s%s", serve->config.count,
 			serve->served[0].item.name, exchange->route->path);
+	if ((flags & ROUTE_LEARNS) && exchange->served->follow)
+		return http_refuse(exchange->request, 403,
+			"this service only answers, by a copy of %s: send that there",
+			follow_url(exchange->served->follow));
+	if ((flags & (ROUTE_MODEL | ROUTE_COPY)) && exchange->served->follow &&
+		!desk_has_copy(desk))
+		return http_refuse(exchange->request, 503, "there is no copy of %s yet",
+			follow_url(exchange->served->follow));
 	if ((flags & ROUTE_LEARNS) && !(desk && desk_learns(desk)))
 		return http_refuse(
 			exchange->request, 404, "nothing learns here: the model is fixed");
@@ -383,6 +391,8 @@ static void gone(void *context, struct http_request *request)
 			clock_now() - exchange->started);
 	drop(exchange);
 	budget_hold(&exchange->serve->budget, &exchange->held, 0);
+	if (exchange->claims)
+		parcel_give_up(&exchange->served->parcel);
 	mem_free(exchange->backup);
 	mem_free(exchange);
 }

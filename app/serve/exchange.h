@@ -7,8 +7,10 @@
 #include "serve/backups.h"
 #include "serve/bell.h"
 #include "serve/budget.h"
+#include "serve/parcel.h"
 #include "serve/desk/desk.h"
 #include "serve/desk/gather.h"
+#include "serve/follow.h"
 #include "serve/http/guard.h"
 #include "serve/http/http.h"
 #include "serve/meters.h"
@@ -23,7 +25,9 @@ struct served {
 	struct serve_item item;
 	struct desk *desk; /* NULL: neither learner nor model */
 	struct lines *lines;
-	struct bell *bell; /* NULL: no alarms are sent */
+	struct bell *bell;     /* NULL: no alarms are sent */
+	struct follow *follow; /* NULL: the desk follows nobody */
+	struct parcel parcel;  /* for those who follow it */
 	struct listen_address lines_address;
 	char lines_url[LISTEN_NAME + 32];
 };
@@ -74,6 +78,9 @@ struct exchange {
 	char *backup;                   /* the requested folder */
 	char version[VERSION_NAME + 1]; /* that the path names; empty: none */
 	char making[VERSION_NAME + 1];  /* the name of one to be made */
+	struct parcel_state copying;    /* what answers, for a follower */
+	double copy_seconds;            /* that the learner spent on it */
+	bool claims;                    /* it makes the parcel */
 };
 
 enum route_flags {
@@ -92,6 +99,7 @@ enum route_flags {
 	ROUTE_COSTS = 2048, /* always goes to the workers */
 	ROUTE_FROM = 4096,  /* ?from= */
 	ROUTE_TIMES = 8192, /* ?since=, ?until= and ?format= */
+	ROUTE_TAG = 16384,  /* If-None-Match */
 };
 
 /*
@@ -153,6 +161,6 @@ enum http_next serve_predict(struct exchange *exchange), serve_label(struct exch
 	serve_versions(struct exchange *exchange), serve_make_version(struct exchange *exchange),
 	serve_version(struct exchange *exchange), serve_drop_version(struct exchange *exchange),
 	serve_by_version(struct exchange *exchange), serve_rollback(struct exchange *exchange),
-	serve_export(struct exchange *exchange);
+	serve_export(struct exchange *exchange), serve_serving(struct exchange *exchange);
 
 #endif

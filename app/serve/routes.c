@@ -30,6 +30,11 @@ const struct route routes[] = {
 		NULL, "Text"},
 	{"GET", "/v1/model.safetensors", "The weights that answer, as of now.", serve_model_file,
 		ROUTE_COPY | ROUTE_COSTS, NULL, "application/octet-stream", NULL, "Text"},
+	{"GET", "/v1/serving.tar",
+		"What answers, with all that is needed to answer, as a tar archive of a version's "
+		"files; 304 where If-None-Match has its ETag. For retain serve --follow.",
+		serve_serving, ROUTE_LEARNS | ROUTE_COPY | ROUTE_COSTS | ROUTE_TAG, NULL,
+		"application/x-tar", NULL, "Text"},
 	{"GET", "/v1/config", "All keys with their values.", serve_config_file, 0, NULL,
 		"text/plain; charset=utf-8", NULL, "Text"},
 	{"POST", "/v1/pause", "Takes no samples until /v1/resume; predictions go on.", serve_pause,

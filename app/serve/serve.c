@@ -27,6 +27,8 @@ static int open_desk(struct served *served, struct err *err)
 {
 	const struct serve_item *item = &served->item;
 
+	if (*options_text(item->options, "serve.follow"))
+		return desk_open_follower(&served->desk, err);
 	if (item->model)
 		return desk_open_model(&served->desk, item->model, err);
 	if (item->run)
@@ -149,12 +151,17 @@ static int open_served(struct serve *serve, struct err *err)
 
 static int start_served(struct serve *serve, struct err *err)
 {
+	const struct guard *guard = &serve->guard;
+	const char *token = *guard->read_token ? guard->read_token : guard->token;
 	int code = 0;
 
 	for (int i = 0; i < serve->config.count && !code; i++) {
 		code = open_lines(serve, &serve->served[i], err);
 		if (!code && serve->served[i].desk)
 			code = desk_start(serve->served[i].desk, err);
+		if (!code)
+			code = follow_open(&serve->served[i].follow, &serve->served[i].item,
+				serve->served[i].desk, token, err);
 		if (!code && serve->served[i].desk && desk_learns(serve->served[i].desk))
 			code = bell_open(&serve->served[i].bell, serve->served[i].item.options,
 				serve->served[i].desk, serve->served[i].item.name, err);
@@ -173,6 +180,8 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 	made->config = *config;
 	made->body_most = options_int64(config->options, "serve.body");
 	made->budget.most = options_int64(config->options, "serve.memory");
+	for (int i = 0; i < config->count; i++)
+		parcel_init(&made->served[i].parcel);
 	code = guard_init(&made->guard, config->options, err);
 	if (!code)
 		code = open_served(made, err);
@@ -276,6 +285,8 @@ void serve_close(struct serve *serve)
 	backups_close(serve->backups);
 	for (int i = 0; i < serve->config.count; i++) {
 		lines_close(serve->served[i].lines);
+		follow_close(serve->served[i].follow);
+		parcel_release(&serve->served[i].parcel);
 		desk_close(serve->served[i].desk);
 		listen_remove(&serve->served[i].lines_address);
 	}

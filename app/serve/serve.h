@@ -28,6 +28,8 @@ struct serve_item {
 	const struct options *options; /* serve.queue, serve.lines and, for a learner, all others */
 	const struct run_config *run;  /* of a learner; NULL: none */
 	const char *model;             /* or a file of fixed weights; NULL: none */
+	const char *folder;            /* of a follower (serve.follow), to start from; NULL: none */
+	struct log log;                /* ... for its warnings */
 	struct serve_page page;
 };
 

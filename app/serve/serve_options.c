@@ -17,6 +17,10 @@ const struct option_row serve_options[] = {
 		"what else is tried on the same stream without answering, separated by commas: "
 		"versions, methods, or config files (NAME.ini) with the keys that differ",
 		OPTION_MAY_CHANGE},
+	{"serve", "follow", OPTION_TEXT, "", NULL,
+		"http or https address of another service, by a copy of which this one answers; "
+		"empty for none",
+		OPTION_MAY_CHANGE},
 	{"serve", "name", OPTION_TEXT, "retain", NULL, "name of the model in /v2/models/NAME",
 		OPTION_MAY_CHANGE},
 	{"serve", "token_file", OPTION_TEXT, "", NULL,

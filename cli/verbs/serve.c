@@ -17,7 +17,7 @@
 #include "service.h"
 
 struct request {
-	const char *what, *out, *listen, *method;
+	const char *what, *out, *listen, *follow, *method;
 	struct arg_list settings;
 	bool open, quiet, ranks_anyway;
 };
@@ -91,7 +91,7 @@ static int go(const struct request *request, const struct service *service)
 		return complain(EXIT_FAILED, "%s", err.message);
 	if (!request->quiet && service->several)
 		printf("Saved. Go on with the same command.\n");
-	else if (!request->quiet && request->out)
+	else if (!request->quiet && service->items[0].run)
 		printf("Saved. Go on with: retain serve %s\n", request->out);
 	return EXIT_OK;
 }
@@ -99,17 +99,18 @@ static int go(const struct request *request, const struct service *service)
 static int start(const struct request *request, bool model, struct service *service)
 {
 	const struct service_wish wish = {request->what, request->out, request->listen,
-		request->method, &request->settings, {.write = show_message, .most = LOG_NOTE},
-		request->ranks_anyway};
+		request->follow, request->method, &request->settings,
+		{.write = show_message, .most = LOG_NOTE}, request->ranks_anyway};
 	struct err err = {0};
 	bool same;
-	int code = request->out ? adopt_folder(request->out, NULL, &same, &err) : 0;
+	int code = request->out && !request->follow ? adopt_folder(request->out, NULL, &same, &err)
+						    : 0;
 
 	if (!code)
 		code = service_open(service, &wish, &err);
 	if (code)
 		return complain(EXIT_USAGE, "%s", err.message);
-	if (!model && !request->out && !service->several)
+	if (!model && !request->out && !service->several && service->items[0].run)
 		return complain(
 			EXIT_USAGE, "serve: needs a folder (--out DIR), in which samples are kept");
 	watch_interrupts();
@@ -139,6 +140,8 @@ int cmd_serve(int argc, char **argv)
 			.list = &request.settings},
 		{"target", "KIND", "what labels are: class or number", .list = &request.settings,
 			.key = "model.target"},
+		{"follow", "URL", "answer by a copy of another service, and learn nothing",
+			.text = &request.follow},
 		SETTINGS_ANSWERS(request.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
 		{"open", NULL, "show the dashboard in the browser", .flag = &request.open},
@@ -152,8 +155,8 @@ int cmd_serve(int argc, char **argv)
 		"dashboard.\n"
 		"Nothing need be set: the first input says what inputs are, and classes come\n"
 		"with their labels. CONFIG has keys, or [learner NAME] sections for several\n"
-		"learners. DIR is a folder that --out made; a MODEL only answers. See\n"
-		"docs/guide/serve.md.",
+		"learners. DIR is a folder that --out made; a MODEL only answers, and so does a\n"
+		"copy of another service (--follow). See docs/guide/serve.md.",
 		rows, .example = "retain serve --out runs/shop"};
 	struct service *service;
 	bool model;

@@ -125,7 +125,8 @@ static int resolve(const struct service_wish *wish, const char *file,
 	const struct service_learner *learner, struct options **options, struct err *err)
 {
 	const struct setting settings[] = {{"stream.source", SOURCE_LIVE},
-		{"serve.listen", wish->listen}, {"run.method", wish->method}, {0}};
+		{"serve.listen", wish->listen}, {"serve.follow", wish->follow},
+		{"run.method", wish->method}, {0}};
 	const int own = learner ? learner->word_count : 0, more = wish->settings->count;
 	const char **words = mem_new((size_t)(own + more) + 1, sizeof(*words));
 	int code;
@@ -193,7 +194,7 @@ static int read_one(struct service *service, const struct service_wish *wish, st
 		code = set_text(&learner->name, options_text(service->options, "serve.name"), err);
 	if (!code && model)
 		code = set_text(&learner->model, wish->what, err);
-	if (!code && !model)
+	if (!code && !model && wish->out)
 		code = set_text(&learner->out, wish->out, err);
 	return code;
 }
@@ -207,7 +208,9 @@ static void make_items(struct service *service, const struct service_wish *wish)
 		item->name = learner->name;
 		item->options = learner->options ? learner->options : service->options;
 		item->model = learner->model;
-		if (learner->model)
+		item->folder = learner->out;
+		item->log = wish->log;
+		if (learner->model || *options_text(item->options, "serve.follow"))
 			continue;
 		learner->run = (struct run_config){.options = item->options,
 			.folder = learner->out,

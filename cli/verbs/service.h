@@ -41,7 +41,7 @@ struct service {
 
 /* What the command line says; words may be NULL. */
 struct service_wish {
-	const char *what, *out, *listen, *method;
+	const char *what, *out, *listen, *follow, *method;
 	const struct arg_list *settings;
 	struct log log;
 	bool ranks_anyway;

@@ -14,7 +14,6 @@ struct retain_model {
 	struct weights *weights; /* the net and the names; the numbers were dropped */
 	struct copy *serving;
 	struct retain_shape shape;
-	struct schema *schema; /* NULL: inputs have no names */
 };
 
 /* Batches are cut so that the largest needs no more memory than this many inputs. */
@@ -46,7 +45,7 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 					: weights_read(&made->weights, path, err);
 
 	if (!code)
-		code = copy_of_weights(&made->serving, made->weights, err);
+		code = copy_of_weights(&made->serving, made->weights, path, err);
 	if (code)
 		return code;
 	weights_drop(made->weights);
@@ -55,8 +54,7 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		made->weights->target == TARGET_NUMBER ? made->weights->number_scales.width : 0;
 	if (made->shape.numbers)
 		made->shape.classes = 0;
-	return schema_of_weights(
-		&made->schema, made->weights->schema, made->shape.floats, path, err);
+	return 0;
 }
 
 int retain_model_open(struct retain_model **model, const char *path, struct retain_err *err)
@@ -84,7 +82,6 @@ void retain_model_close(struct retain_model *model)
 		return;
 	copy_free(model->serving);
 	weights_free(model->weights);
-	schema_free(model->schema);
 	mem_free(model);
 }
 
@@ -130,7 +127,7 @@ int retain_model_encode(const struct retain_model *model, const char *row, size_
 
 	if (code)
 		return code;
-	if (!model->schema)
+	if (!copy_schema(model->serving))
 		return err_set(inner(err), ERR_STATE,
 			"%s: the model's inputs are numbers without names", __func__);
 	if (floats != model->shape.floats)
@@ -138,7 +135,8 @@ int retain_model_encode(const struct retain_model *model, const char *row, size_
 			__func__, floats, model->shape.floats);
 	code = jvalue_read(&value, row, length, "row", inner(err));
 	if (!code)
-		code = schema_encode_row(model->schema, value, input, floats, NULL, inner(err));
+		code = schema_encode_row(
+			copy_schema(model->serving), value, input, floats, NULL, inner(err));
 	jvalue_free(value);
 	return code;
 }

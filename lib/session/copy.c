@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "learn/parts/published.h"
+#include "schema/schema.h"
 #include "session/asked.h"
 
 enum { MICRO_BATCH = 32 };
@@ -18,6 +19,8 @@ struct copy {
 	struct predictor *fixed;     /* with its net, or */
 	struct asked *asked;         /* a learner that was loaded */
 	struct weights *weights;     /* of a folder; owned, others are borrowed */
+	struct schema *schema;       /* of weights' rows; NULL: there is none */
+	bool scaled;
 	const struct net *net;
 	double macs;
 	int known;
@@ -106,7 +109,15 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
 	return copy_of_learner(copy, run->learner, run, err);
 }
 
-int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err)
+static int keep_schema(
+	struct copy *copy, const struct weights *weights, const char *path, struct err *err)
+{
+	copy->scaled = weights->scale;
+	return schema_of_weights(&copy->schema, weights->schema, copy_floats(copy), path, err);
+}
+
+int copy_of_weights(
+	struct copy **copy, const struct weights *weights, const char *path, struct err *err)
 {
 	const struct predictor_config config = {.micro = MICRO_BATCH};
 	struct copy *made = copy_new(err);
@@ -123,6 +134,8 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 		weights->scale, err);
 	if (!code)
 		code = keep_numbers(made, weights->numbers ? weights->numbers : "1", err);
+	if (!code)
+		code = keep_schema(made, weights, path, err);
 	if (!code)
 		code = keep_names(made, weights->class_names, err);
 	if (!code && weights->class_logs)
@@ -143,6 +156,8 @@ static int ask_folder(struct copy *made, const char *folder, const struct log *l
 	made->known = asked_known(made->asked);
 	made->target = w->target;
 	code = keep_numbers(made, w->numbers ? w->numbers : "1", err);
+	if (!code)
+		code = keep_schema(made, w, folder, err);
 	return code ? code : keep_names(made, w->class_names, err);
 }
 
@@ -156,7 +171,7 @@ int copy_of_folder(struct copy **copy, const char *folder, const struct log *log
 	if (!code)
 		code = ask_folder(made, folder, log, err);
 	if (!code && !made->asked) {
-		code = copy_of_weights(&plain, made->weights, err);
+		code = copy_of_weights(&plain, made->weights, folder, err);
 		if (plain) {
 			plain->weights = made->weights;
 			made->weights = NULL;
@@ -184,6 +199,7 @@ void copy_free(struct copy *copy)
 	mem_free(copy->names);
 	class_weights_release(&copy->weigh);
 	mem_free(copy->numbers);
+	schema_free(copy->schema);
 	predictor_free(copy->fixed);
 	published_free(copy->published);
 	asked_close(copy->asked);
@@ -248,6 +264,16 @@ const char *copy_name(const void *context, int32_t label)
 	const struct copy *copy = context;
 
 	return copy->names && label >= 0 && label < copy->known ? copy->names[label] : NULL;
+}
+
+struct schema *copy_schema(const struct copy *copy)
+{
+	return copy->schema;
+}
+
+bool copy_lacks(const struct copy *copy)
+{
+	return copy->scaled;
 }
 
 int copy_alike(const struct answers_wish *wishes, int at, int n)

@@ -25,7 +25,8 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
 /* Of another learner of the run's stream. */
 int copy_of_learner(
 	struct copy **copy, struct learner *learner, const struct run *run, struct err *err);
-int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
+int copy_of_weights(
+	struct copy **copy, const struct weights *weights, const char *path, struct err *err);
 /*
  * A frozen learner: a folder's model.safetensors, and beside it what its checkpoint has. The folder
  * is read and not needed afterwards.
@@ -48,6 +49,13 @@ int copy_width(const struct copy *copy);
 const char *copy_numbers(const struct copy *copy);
 bool copy_named(const struct copy *copy);               /* some of them have names */
 const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
+
+/*
+ * Of weights and folders: the schema of named rows, NULL if inputs are plain numbers, and whether a
+ * number may be missing. A run's copy has neither: its schema still grows.
+ */
+struct schema *copy_schema(const struct copy *copy);
+bool copy_lacks(const struct copy *copy);
 
 /* Whether it can answer all of these queries; copy_predict fills in (n, classes) logits,
  * or answers about numbers. */

@@ -55,6 +55,7 @@ static inline void bench_init(struct bench *bench, const struct setting *setting
 	serve->config.count = 1;
 	serve->body_most = options_int64(bench->options, "serve.body");
 	serve->budget.most = options_int64(bench->options, "serve.memory");
+	parcel_init(&serve->served[0].parcel);
 	serve->served[0].item = (struct serve_item){
 		.name = "retain", .options = bench->options, .run = &bench->run};
 	assert_int_equal(guard_init(&serve->guard, bench->options, NULL), 0);
@@ -102,6 +103,7 @@ static inline void bench_release(struct bench *bench)
 	workers_close(bench->serve.workers);
 	gather_end(bench->serve.gather);
 	desk_close(bench_desk(bench));
+	parcel_release(&bench->serve.served[0].parcel);
 	gather_close(bench->serve.gather);
 	options_free(bench->options);
 	nftw(bench->folder, bench_remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -78,6 +78,13 @@ def try_prometheus(folder, service, ops):
         process.wait(20)
 
 
+def of_follower(retain, leader):
+    follower = Service(retain, "--follow", "http://127.0.0.1:%d" % leader.port, "--listen", "127.0.0.1:0")
+    metrics = follower.get("/metrics")[1]
+    follower.end()
+    return metrics
+
+
 def main():
     retain, ops = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     folder = tempfile.mkdtemp(prefix="retain-ops-")
@@ -86,7 +93,7 @@ def main():
     lines = "".join('{"id": %d, "input": [%d, 1], "label": "%d"}\n' % (i, i % 7, i % 2) for i in range(200))
     assert service.ask("POST", "/v1/samples", lines)[0] == 200
     metrics = service.get("/metrics")[1]
-    names = set(re.findall(rb"^# TYPE (\w+)", metrics, re.MULTILINE))
+    names = set(re.findall(rb"^# TYPE (\w+)", metrics + of_follower(retain, service), re.MULTILINE))
     used = {re.sub(rb"_bucket$", b"", name) for name in re.findall(rb"\bretain_\w+", " ".join(queries(ops)).encode())}
     verdict(used <= names, "rules and board name metrics that the service has", used - names)
     if program("promtool"):

@@ -525,10 +525,10 @@ def bounds(retain, folder):
     is_refused("one that comes in pieces", service.raw(post + b"Transfer-Encoding: chunked\r\n" + end +
                                                        3 * (b"3e8\r\n" + 1000 * b" " + b"\r\n") + b"0\r\n\r\n"), 413,
                "serve.body = 2000")
-    is_refused("long headers", service.raw(post + b"X: " + 9000 * b"x" + b"\r\n" + end), 431, "serve.headers = 8192")
+    is_refused("long headers", service.raw(post + b"X: " + 9000 * b"x" + b"\r\n" + end), 431, "more than 8192 bytes")
     is_refused("many headers", service.raw(post + b"X: y\r\n" * 70 + end), 431, "64 names")
     is_refused("long questions", service.raw(b"GET /v1/state?x=" + 9000 * b"y" + b" HTTP/1.1\r\n" + host + end), 431,
-               "serve.headers = 8192")
+               "more than 8192 bytes")
     verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "others are served")
 
     service.post("/v1/predict", [{"id": i, "input": [1, 2]} for i in range(9)])

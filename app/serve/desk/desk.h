@@ -82,6 +82,13 @@ int desk_open(struct desk **desk, const struct run_config *config, int queue, st
 
 /* Or a fixed model, from a weights file: it takes no jobs. */
 int desk_open_model(struct desk **desk, const char *path, struct err *err);
+
+/*
+ * Or what is learned elsewhere, of which copies come: nothing answers before the first. desk_renew
+ * takes over the copy, and the file of its weights.
+ */
+int desk_open_follower(struct desk **desk, struct err *err);
+void desk_renew(struct desk *desk, struct copy *copy, int file);
 bool desk_learns(const struct desk *desk);
 
 /* Starts the learner's thread. desk_end completes the queued jobs and saves. */
@@ -121,12 +128,12 @@ void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* the default */
 bool desk_grows(const struct desk *desk);               /* classes may grow */
 /*
- * The schema of named rows; NULL: inputs are plain numbers. Call only if there is a copy. It does
- * not change between begin and end.
+ * The schema of rows that this copy answers; NULL: inputs are plain numbers. It does not change
+ * between begin and end.
  */
-const struct schema *desk_schema_begin(struct desk *desk);
+const struct schema *desk_schema_begin(struct desk *desk, const struct copy *copy);
 void desk_schema_end(struct desk *desk);
-int desk_file(const struct desk *desk); /* a fixed model's file, open for as long as the desk is */
+int desk_file(struct desk *desk); /* a fixed model's, opened for the caller; or negative */
 const struct run_config *desk_config(const struct desk *desk);
 
 #endif

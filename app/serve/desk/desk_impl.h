@@ -49,8 +49,7 @@ struct desk {
 	bool telling; /* a warning is being turned into an event */
 
 	struct weights *weights; /* of a fixed model; then there is no live stream */
-	struct schema *schema;   /* of its rows; NULL: inputs are plain numbers */
-	int file;                /* it came from */
+	int file;                /* it came from; protected by the lock */
 };
 
 void list_init(struct list *list);

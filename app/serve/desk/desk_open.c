@@ -1,4 +1,5 @@
 /* Opening and closing a desk, and its thread-safe queries. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@ int desk_read(struct desk *desk, const struct copy *copy, const struct feed_line
 	if (copy)
 		shape = (struct live_line_shape){.floats = copy_floats(copy),
 			.classes = copy_net(copy)->classes,
-			.missing = desk->weights->scale != NULL,
-			.schema = desk->schema,
+			.missing = copy_lacks(copy),
+			.schema = copy_schema(copy),
 			.anonymous = true};
 	return line->json ? live_line_object(line->json, where, &shape, event, input, err)
 			  : live_line_ndjson(
@@ -125,11 +126,11 @@ bool desk_has_copy(struct desk *desk)
 	return copy;
 }
 
-const struct schema *desk_schema_begin(struct desk *desk)
+const struct schema *desk_schema_begin(struct desk *desk, const struct copy *copy)
 {
 	if (desk->live)
 		pthread_mutex_lock(&desk->live->session.naming);
-	return desk->live ? desk->live->session.run.schema : desk->schema;
+	return desk->live ? desk->live->session.run.schema : copy_schema(copy);
 }
 
 void desk_schema_end(struct desk *desk)
@@ -158,9 +159,14 @@ const struct run_config *desk_config(const struct desk *desk)
 	return &desk->config;
 }
 
-int desk_file(const struct desk *desk)
+int desk_file(struct desk *desk)
 {
-	return desk->file;
+	int file;
+
+	pthread_mutex_lock(&desk->lock);
+	file = fcntl(desk->file, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&desk->lock);
+	return file;
 }
 
 /* --- opening --- */
@@ -182,28 +188,39 @@ static struct desk *desk_new(struct err *err)
 	return made;
 }
 
-static size_t floats_of(const struct net *net)
+int desk_open_follower(struct desk **desk, struct err *err)
 {
-	const struct net_spec *spec = net_spec(net);
+	*desk = desk_new(err);
+	return *desk ? 0 : ERR_MEMORY;
+}
 
-	return (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width;
+void desk_renew(struct desk *desk, struct copy *copy, int file)
+{
+	struct copy *former;
+	int former_file;
+
+	pthread_mutex_lock(&desk->lock);
+	former = desk->copy;
+	former_file = desk->file;
+	desk->copy = copy;
+	desk->file = file;
+	pthread_mutex_unlock(&desk->lock);
+	copy_free(former);
+	if (former_file >= 0)
+		close(former_file);
 }
 
 int desk_open_model(struct desk **desk, const char *path, struct err *err)
 {
 	struct desk *made = desk_new(err);
-	const struct weights *w;
 	int code;
 
 	*desk = NULL;
 	if (!made)
 		return ERR_MEMORY;
 	code = weights_read_keep(&made->weights, &made->file, path, err);
-	w = made->weights;
 	if (!code)
-		code = schema_of_weights(&made->schema, w->schema, floats_of(w->net), path, err);
-	if (!code)
-		code = copy_of_weights(&made->copy, w, err);
+		code = copy_of_weights(&made->copy, made->weights, path, err);
 	if (code)
 		desk_close(made);
 	else
@@ -292,7 +309,6 @@ void desk_close(struct desk *desk)
 		copy_free(desk->versions[i].copy);
 	live_close(desk->live);
 	weights_free(desk->weights);
-	schema_free(desk->schema);
 	if (desk->file >= 0)
 		close(desk->file);
 	mem_free(desk->events);

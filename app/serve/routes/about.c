@@ -22,18 +22,22 @@ static enum http_next say_page(
 	return http_say(request, 200, exchange->route->gives);
 }
 
+/* How a page begins that shows no run; it has a hole for its title. */
+#define PAGE                                                                                       \
+	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"                          \
+	"<meta http-equiv=\"refresh\" content=\"2\">\n"                                            \
+	"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"             \
+	"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "                  \
+	"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { white-space: pre-wrap; "        \
+	"font-size: 14px }</style>\n"
+
 /* Before the first input there is nothing to show but how to send one. */
 static enum http_next say_waits(struct exchange *exchange)
 {
 	const char *name = exchange->served->item.name;
 
 	text_addf(&exchange->request->answer.body,
-		"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"refresh\" content=\"2\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"
-		"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "
-		"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { white-space: pre-wrap; "
-		"font-size: 14px }</style>\n"
+		PAGE
 		"<h1>%s waits for its first input</h1>\n"
 		"<p>which says what inputs are: numbers, or fields with names. Classes come with "
 		"their labels.\n"
@@ -44,9 +48,32 @@ static enum http_next say_waits(struct exchange *exchange)
 	return http_say(exchange->request, 200, exchange->route->gives);
 }
 
+/* A follower has its lag to show; what is learned is on the leader's page. */
+static enum http_next say_follows(struct exchange *exchange)
+{
+	const char *name = exchange->served->item.name, *url = follow_url(exchange->served->follow);
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+
+	jwriter_table(&json, NULL);
+	jwriter_lines(&json);
+	follow_say(exchange->served->follow, &json);
+	jwriter_end(&json);
+	text_addf(&exchange->request->answer.body, PAGE, name);
+	text_addf(&exchange->request->answer.body,
+		"<h1>%s answers by a copy</h1>\n<p>of <a href=\"%s\">%s</a>, where all is "
+		"learned.\n<pre>%s</pre>\n</html>\n",
+		name, url, url, words.data ? words.data : "");
+	text_release(&words);
+	return http_say(exchange->request, 200, exchange->route->gives);
+}
+
 enum http_next serve_dashboard(struct exchange *exchange)
 {
 	struct desk_status status = {0};
+
+	if (exchange->served->follow)
+		return say_follows(exchange);
 
 	if (exchange->served->desk)
 		desk_status(exchange->served->desk, &status);
@@ -100,7 +127,7 @@ enum http_next serve_model_file(struct exchange *exchange)
 	char *path;
 
 	if (!desk_learns(desk))
-		return send_file(exchange, fcntl(desk_file(desk), F_DUPFD_CLOEXEC, 0));
+		return send_file(exchange, desk_file(desk));
 	if (exchange->asked && exchange->job.code)
 		return exchange_failed(exchange);
 	if (!exchange->asked) {

@@ -282,6 +282,41 @@ static void add_alarms(struct text *out, const struct serve *serve)
 	}
 }
 
+/* Where followers stand. */
+static void add_followers(struct text *out, const struct serve *serve)
+{
+	static const char *const rows[][3] = {
+		{"retain_follow_up", "gauge", "1: the service that is followed answers"},
+		{"retain_follow_samples", "gauge", "labels of which the copy knows"},
+		{"retain_follow_lag_samples", "gauge",
+			"labels that the leader had learned more, when it last answered"},
+		{"retain_follow_lag_seconds", "gauge",
+			"seconds since the copy was known to be the newest there is"},
+		{"retain_follow_copies_total", "counter", "copies taken up"},
+		{"retain_follow_failures_total", "counter", "questions the leader did not answer"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool any = false;
+
+		for (int k = 0; k < serve->config.count; k++) {
+			struct follow_status s;
+
+			if (!serve->served[k].follow)
+				continue;
+			follow_status(serve->served[k].follow, &s);
+			if (!any)
+				add_head(out, rows[i][0], rows[i][1], rows[i][2]);
+			any = true;
+			text_addf(
+				out, "%s{learner=\"%s\"} ", rows[i][0], serve->served[k].item.name);
+			add_number(
+				out, (const double[]){s.up, s.samples, s.lag_samples, s.lag_seconds,
+					     (double)s.copies, (double)s.failed}[i]);
+		}
+	}
+}
+
 enum http_next serve_metrics(struct exchange *exchange)
 {
 	struct serve *serve = exchange->serve;
@@ -294,6 +329,7 @@ enum http_next serve_metrics(struct exchange *exchange)
 	look_at(learners, serve);
 	add_learners(out, learners);
 	add_contenders(out, learners);
+	add_followers(out, serve);
 	mem_free(learners);
 	if (serve->http)
 		http_counts(serve->http, &counts);
@@ -360,6 +396,9 @@ enum http_next serve_state(struct exchange *exchange)
 		for (int i = 0; i < NUMBERS; i++)
 			jwriter_number(&json, numbers[i].name, value_of(&status, &numbers[i]));
 		jwriter_whole(&json, "queue_most", status.queue_most);
+	} else if (exchange->served->follow) {
+		jwriter_text(&json, "state", "follows");
+		follow_say(exchange->served->follow, &json);
 	} else {
 		jwriter_text(&json, "state", desk ? "fixed" : "page");
 	}

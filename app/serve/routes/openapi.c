@@ -130,6 +130,8 @@ static const struct parameter {
 		"{\"type\": \"string\"}"},
 	{ROUTE_EVENTS, "Last-Event-ID", "header", "the same, as browsers say it",
 		"{\"type\": \"string\"}"},
+	{ROUTE_TAG, "If-None-Match", "header", "the ETag of what the asker has",
+		"{\"type\": \"string\"}"},
 	{ROUTE_TENSORS, "Inference-Header-Content-Length", "header",
 		"bytes of JSON, behind which there are binary tensors",
 		"{\"type\": \"integer\", \"minimum\": 0}"},
@@ -144,7 +146,10 @@ static const struct status {
 } statuses[] = {
 	{"400", "it is not understood, or cannot be used; nothing of it was taken", ASKING, false},
 	{"401", "a token is needed", GUARDED, false},
-	{"403", "the token may only read; or a page of another origin asks", ANY, false},
+	{"403",
+		"the token may only read; a page of another origin asks; or this is a follower, "
+		"which only answers",
+		ANY, false},
 	{"404", "there is no such model, or nothing learns here", ABSENT, false},
 	{"408", "it did not arrive in the time it has", ANY, false},
 	{"409", "the name is taken, the version is in use, or there is none to go back to",
@@ -269,6 +274,11 @@ static void say_responses(struct jwriter *json, const struct route *route)
 	}
 	jwriter_end(json);
 	jwriter_end(json);
+	if (route->flags & ROUTE_TAG) {
+		jwriter_table(json, "304");
+		jwriter_text(json, "description", "the asker has it (If-None-Match)");
+		jwriter_end(json);
+	}
 	for (int i = 0; i < COUNT_OF(statuses); i++) {
 		char where[64];
 

@@ -255,6 +255,10 @@ static enum http_next may_keep(struct exchange *exchange)
 	if (exchange->request->reader)
 		return http_refuse(exchange->request, 403,
 			"this token may only read, and an input with an id is kept");
+	if (exchange->served->follow)
+		return http_refuse(exchange->request, 403,
+			"this service only answers, by a copy of %s: send inputs with an id there",
+			follow_url(exchange->served->follow));
 	if (!desk_learns(exchange->served->desk))
 		return http_refuse(exchange->request, 400,
 			"nothing learns here, so nothing is kept: leave out the id");
@@ -289,7 +293,7 @@ static enum http_next put_event(struct exchange *exchange)
 static enum http_next predict_objects(struct exchange *exchange)
 {
 	struct desk *desk = exchange->served->desk;
-	const bool named = exchange->copy && desk_schema_begin(desk);
+	const bool named = exchange->copy && desk_schema_begin(desk, exchange->copy);
 	const int count = exchange->batch.count;
 	struct event *event = &exchange->event;
 	enum http_next next = make_inputs(exchange, (size_t)count);

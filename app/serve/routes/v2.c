@@ -55,6 +55,9 @@ static const char *not_ready(struct exchange *exchange)
 			desk_status(served->desk, &status);
 		if (status.state == DESK_OPENS && !status.answers)
 			return "the learner opens";
+		if (served->follow && !desk_has_copy(served->desk) &&
+			(!exchange->served || exchange->served == served))
+			return "there is no copy of what is followed yet";
 		if (status.state == DESK_ENDED || status.state == DESK_FAILED)
 			return "the service ends";
 	}
@@ -70,6 +73,11 @@ enum http_next serve_ready(struct exchange *exchange)
 		return http_refuse(exchange->request, 503, "%s", why);
 	jwriter_table(&json, NULL);
 	jwriter_truth(&json, "ready", true);
+	for (int i = 0; i < exchange->serve->config.count; i++)
+		if (exchange->serve->served[i].follow &&
+			(exchange->serve->config.count == 1 ||
+				exchange->served == &exchange->serve->served[i]))
+			follow_say(exchange->serve->served[i].follow, &json);
 	return say(exchange, &json);
 }
 

@@ -341,7 +341,7 @@ int v2_read_inputs(struct exchange *exchange, const struct v2_question *question
 	const struct jvalue *inputs = jvalue_find(question->json, "inputs");
 	struct binary binary = {question->binary, question->size};
 
-	const bool named = desk_schema_begin(exchange->served->desk);
+	const bool named = desk_schema_begin(exchange->served->desk, exchange->copy);
 
 	desk_schema_end(exchange->served->desk);
 	if (named)
@@ -363,7 +363,7 @@ static void say_columns(struct jwriter *json, const struct schema *schema)
 
 void v2_say_inputs(struct jwriter *json, struct exchange *exchange)
 {
-	const struct schema *schema = desk_schema_begin(exchange->served->desk);
+	const struct schema *schema = desk_schema_begin(exchange->served->desk, exchange->copy);
 	const struct net_spec *net = copy_net(exchange->copy);
 	const bool image = net->height > 1 || net->width > 1;
 

@@ -118,6 +118,24 @@ struct learner *keeper_learner(struct session *s)
 	return s->keeper.serving ? NULL : s->run.learner;
 }
 
+int keeper_write(struct session *s, const char *path, struct err *err)
+{
+	const char *name = s->keeper.champion.now;
+	const struct contender *c = shadows_find(&s->shadows, name);
+	struct run run = s->run; /* a shadow is another learner of the same stream */
+
+	if (c && c->store) {
+		run.learner = c->learner;
+		run.config.options = c->options;
+	} else if (s->keeper.serving) {
+		return err_set(err, ERR_STATE, "%s: the version %s answers by now",
+			s->run.config.folder, name);
+	}
+	if (!learner_classes(run.learner))
+		return err_set(err, ERR_STATE, "%s: nothing was learned yet", s->run.config.folder);
+	return version_write(&run, path, name, err);
+}
+
 static int take_up(struct session *s, const struct champion *c, struct err *err)
 {
 	const bool same = !strcmp(c->now, s->keeper.champion.now);

@@ -50,6 +50,9 @@ void keeper_look(struct session *session);
 int keeper_make(struct session *session, const char *name, struct version *made, struct err *err);
 int keeper_serve(struct session *session, const char *name, const char *why, struct err *err);
 
+/* What answers and learns, as files of a version in a folder anywhere; ERR_STATE if a version answers. */
+int keeper_write(struct session *session, const char *path, struct err *err);
+
 /*
  * The learner that answers: the session's own, or a shadow; NULL: a version does, by keeper.serving.
  */

@@ -67,6 +67,12 @@ int version_make(
 int version_make_closed(
 	const char *folder, const char *name, struct version *made, struct err *err);
 
+/* The same in a folder anywhere, which need not be there; of what answers, `name`, for others. */
+int version_write(struct run *run, const char *path, const char *name, struct err *err);
+
+/* The files of one, below its folder; ends with NULL. */
+extern const char *const version_files[];
+
 /* Deletes one. ERR_STATE if it answers, or would after a rollback. */
 int version_drop(const char *folder, const char *name, struct err *err);
 

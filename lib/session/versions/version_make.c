@@ -19,7 +19,9 @@
 #include "session/run/run.h"
 #include "session/versions/version.h"
 
-static const char *const files[] = {"config.ini", "model.safetensors", "checkpoint/000000.state"};
+static const char about[] = "version.json";
+const char *const version_files[] = {
+	"config.ini", "model.safetensors", "checkpoint/000000.state", about, NULL};
 
 /* A version that is being made. */
 struct making {
@@ -32,6 +34,16 @@ static void release(struct making *m)
 	mem_free(m->part);
 	mem_free(m->whole);
 	mem_free(m->above);
+}
+
+static int begin_part(struct making *m, const char *name, const char *by, struct err *err)
+{
+	snprintf(m->version.name, sizeof(m->version.name), "%s", name);
+	snprintf(m->version.by, sizeof(m->version.by), "%s", by);
+	m->version.made = (int64_t)time(NULL);
+	m->version.le = m->version.recent = NAN;
+	file_remove_tree(m->part);
+	return file_make_folder(m->part, err);
 }
 
 static int begin(
@@ -51,12 +63,7 @@ static int begin(
 	if (path_exists(m->whole))
 		return err_set(err, ERR_INPUT,
 			"%s: there is a version %s, and versions do not change", folder, name);
-	snprintf(m->version.name, sizeof(m->version.name), "%s", name);
-	snprintf(m->version.by, sizeof(m->version.by), "%s", by);
-	m->version.made = (int64_t)time(NULL);
-	m->version.le = m->version.recent = NAN;
-	file_remove_tree(m->part);
-	return file_make_folder(m->part, err);
+	return begin_part(m, name, by, err);
 }
 
 static int write_words(
@@ -73,8 +80,8 @@ static int write_words(
 
 static void add_sizes(struct making *m)
 {
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		char *path = path_join(m->part, files[i]);
+	for (int i = 0; version_files[i]; i++) {
+		char *path = path_join(m->part, version_files[i]);
 		struct stat found;
 
 		if (path && !stat(path, &found))
@@ -95,12 +102,10 @@ static int sync_folder(const char *path, struct err *err)
 	return code;
 }
 
-/* Another process may have taken the name meanwhile. */
-static int end(struct making *m, struct version *made, struct err *err)
+static int write_about(struct making *m, struct err *err)
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
-	int code;
 
 	add_sizes(m);
 	jwriter_table(&json, NULL);
@@ -108,7 +113,14 @@ static int end(struct making *m, struct version *made, struct err *err)
 	version_say(&m->version, &json);
 	jwriter_end(&json);
 	text_add(&words, "\n");
-	code = write_words(m, "version.json", &words, err);
+	return write_words(m, about, &words, err);
+}
+
+/* Another process may have taken the name meanwhile. */
+static int end(struct making *m, struct version *made, struct err *err)
+{
+	int code = write_about(m, err);
+
 	if (!code)
 		code = sync_folder(m->part, err);
 	if (!code && rename(m->part, m->whole)) /* a folder with files is not replaced */
@@ -130,7 +142,8 @@ static void learner_alone(void *learner, struct state *state)
 /* What stands beside the net is in a file that session/asked.h reads. */
 static int write_learner(const struct making *m, struct learner *learner, struct err *err)
 {
-	char *above = path_join(m->part, "checkpoint"), *path = path_join(m->part, files[2]);
+	char *above = path_join(m->part, "checkpoint"),
+	     *path = path_join(m->part, version_files[2]);
 	int code = above && path ? file_make_folder(above, err)
 				 : err_memory(err, "a path", strlen(m->part));
 
@@ -206,6 +219,22 @@ int version_make(
 	return finish(&m, code, made, err);
 }
 
+int version_write(struct run *run, const char *path, const char *name, struct err *err)
+{
+	struct making m = {.part = mem_text(path)};
+	int code = m.part ? begin_part(&m, name, "follow", err)
+			  : err_memory(err, "a path", strlen(path));
+
+	if (!code)
+		code = write_run(&m, run, err);
+	if (!code)
+		code = write_about(&m, err);
+	if (code && m.part)
+		file_remove_tree(m.part);
+	release(&m);
+	return code;
+}
+
 static int copy_file(const struct making *m, const char *folder, const char *name, struct err *err)
 {
 	char *from = path_join(folder, name), *to = path_join(m->part, name), *bytes = NULL;
@@ -263,7 +292,7 @@ int version_make_closed(const char *folder, const char *name, struct version *ma
 		code = describe_weights(&m.version, folder, err);
 	}
 	for (size_t i = 0; i < 2 && !code; i++)
-		code = copy_file(&m, folder, files[i], err);
+		code = copy_file(&m, folder, version_files[i], err);
 	asked_close(asked);
 	return finish(&m, code, made, err);
 }
