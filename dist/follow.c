@@ -15,7 +15,8 @@ struct follower {
 	float *inputs, *logits;
 	union target *labels;
 	int64_t *ids;
-	size_t inputs_room, logits_room, labels_room, ids_room;
+	float *weights;
+	size_t inputs_room, logits_room, labels_room, weights_room, ids_room;
 };
 
 static int reserve(void **values, size_t *room, size_t count, size_t size, struct err *err)
@@ -99,6 +100,15 @@ static int reveal(struct follower *f, const struct peers_told *told, struct err 
 	if (code)
 		return code;
 	f->ranks->type->share(f->ranks, 0, f->labels, n * sizeof(*f->labels));
+	if (told->count) {
+		code = reserve((void **)&f->weights, &f->weights_room, (size_t)told->n,
+			sizeof(*f->weights), err);
+		if (code)
+			return code;
+		f->ranks->type->share(
+			f->ranks, 0, f->weights, (size_t)told->n * sizeof(*f->weights));
+		learner_weighted(f->learner, f->weights);
+	}
 	if (told->flag)
 		code = hear_inputs(f, told->n, err);
 	if (told->model)
@@ -196,6 +206,7 @@ int peers_follow(struct ranks *ranks, struct follow *follow, struct err *err)
 	mem_free(f.inputs);
 	mem_free(f.logits);
 	mem_free(f.labels);
+	mem_free(f.weights);
 	mem_free(f.ids);
 	return code;
 }

@@ -102,6 +102,8 @@ static void send(struct peers *peers, struct learner *learner, const struct lear
 	if (call->labels)
 		ranks->type->share(ranks, 0, (void *)call->labels,
 			n * (size_t)learner_width(learner) * sizeof(*call->labels));
+	if (call->weights)
+		ranks->type->share(ranks, 0, (void *)call->weights, n * sizeof(*call->weights));
 	if (call->inputs)
 		ranks->type->share(ranks, 0, (void *)call->inputs,
 			n * (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width *
@@ -124,7 +126,7 @@ static void begin(
 	tell(ranks, &(struct peers_told){call->kind, call->n, call->model,
 			    .flag = call->state ? state_reading(call->state) : !!call->inputs,
 			    .version = call->state ? state_version(call->state) : STATE_VERSION,
-			    .count = call->count, .factor = call->factor});
+			    .count = call->weights ? 1 : call->count, .factor = call->factor});
 	send((struct peers *)as, learner, call);
 }
 

@@ -49,7 +49,7 @@ struct peers_told {
 	int32_t kind, n, model;
 	int32_t flag; /* REVEAL, PREDICT: inputs follow. STATE: it is read */
 	int32_t version;
-	int64_t count;
+	int64_t count; /* REVEAL: 1 if weights follow */
 	double factor;
 };
 

@@ -430,6 +430,18 @@ RETAIN_API int retain_learner_observe_numbers(struct retain_learner *learner, co
 RETAIN_API int retain_learner_reveal_numbers(struct retain_learner *learner,
 	struct retain_ticket ticket, const float *labels, size_t count, struct retain_err *err);
 
+/*
+ * The same with a weight for each of the ticket's inputs, from 0 to 1e6. A weight multiplies the
+ * sample's loss whenever it is replayed; only ratios count, and samples revealed without one weigh
+ * 1. A sample of weight 0 is stored and scored, and teaches nothing.
+ */
+RETAIN_API int retain_learner_reveal_weighted(struct retain_learner *learner,
+	struct retain_ticket ticket, const int32_t *labels, size_t count, const float *weights,
+	size_t weight_count, struct retain_err *err);
+RETAIN_API int retain_learner_reveal_numbers_weighted(struct retain_learner *learner,
+	struct retain_ticket ticket, const float *labels, size_t count, const float *weights,
+	size_t weight_count, struct retain_err *err);
+
 /* Discards the inputs of a ticket whose labels will never be known. */
 RETAIN_API int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);

@@ -184,6 +184,21 @@ static int read_wish(const struct jvalue *table, const char *where,
 	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
 }
 
+/* The session checks its size. */
+static int read_weight(
+	const struct jvalue *weight, const char *where, struct event *line, struct err *err)
+{
+	double number;
+
+	if (!weight || jvalue_kind(weight) == JVALUE_NONE)
+		return 0;
+	if (!jvalue_number(weight, &number))
+		return err_set(err, ERR_INPUT, "%s: weight: is not a number", where);
+	line->has_weight = true;
+	line->weight = (float)number;
+	return 0;
+}
+
 int live_line_object(const struct jvalue *table, const char *where,
 	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
@@ -204,6 +219,8 @@ int live_line_object(const struct jvalue *table, const char *where,
 		code = read_input(numbers, where, shape, input, err);
 	if (!code && label)
 		code = read_label(label, where, shape, line, err);
+	if (!code && label)
+		code = read_weight(jvalue_find(table, "weight"), where, line, err);
 	if (!code && numbers)
 		code = read_wish(table, where, shape, line, err);
 	line->has_input = numbers != NULL;

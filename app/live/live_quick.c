@@ -214,13 +214,24 @@ static bool take_top(struct cursor *cursor)
 	       !answers_wish_top(&cursor->line->wish, top, NULL);
 }
 
+static bool take_weight(struct cursor *cursor)
+{
+	double number;
+
+	if (!take_number(cursor, &number))
+		return false;
+	cursor->line->has_weight = true;
+	cursor->line->weight = (float)number;
+	return true;
+}
+
 static bool take_member(struct cursor *cursor)
 {
 	static const struct {
 		const char *name;
 		bool (*take)(struct cursor *cursor);
 	} rows[] = {{"input", take_input}, {"id", take_id}, {"label", take_label},
-		{"for", take_for}, {"top", take_top}};
+		{"for", take_for}, {"top", take_top}, {"weight", take_weight}};
 	const char *name;
 	size_t size;
 
@@ -256,5 +267,5 @@ bool live_line_quick(const char *bytes, size_t size, const struct live_line_shap
 	/* What is wished of an input that is not there, and who has no name, is for the other reader. */
 	return cursor.at == cursor.end && (line->has_input || line->has_label) &&
 	       (line->has_input || !(line->wish.question || line->wish.top)) &&
-	       (*line->id || shape->anonymous);
+	       (line->has_label || !line->has_weight) && (*line->id || shape->anonymous);
 }

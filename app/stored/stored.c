@@ -111,7 +111,10 @@ static int go_step(struct stored *s, struct err *err)
 	}
 	s->run->train_seconds += clock_now() - start;
 	return code ? code
-		    : session_learn(&s->session, inputs, s->labels, s->guesses, (int)count, err);
+		    : session_learn(&s->session,
+			      &(struct session_samples){
+				      inputs, s->labels, s->guesses, NULL, (int)count},
+			      err);
 }
 
 static int reveal_everything(struct stored *s, struct err *err)

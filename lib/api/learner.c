@@ -281,7 +281,7 @@ int retain_learner_observe_numbers(struct retain_learner *learner, const float *
 
 /* A call with checked pointers; the labels are numbers, or classes. */
 static int reveal_checked(struct retain_learner *learner, const char *function, bool numbers,
-	uint64_t ticket, const union target *labels, size_t count, struct err *err)
+	uint64_t ticket, const struct session_labels *labels, struct err *err)
 {
 	int code = api_learner_enter(learner, function, err);
 
@@ -292,7 +292,7 @@ static int reveal_checked(struct retain_learner *learner, const char *function, 
 			numbers ? "classes" : "numbers",
 			numbers ? "retain_learner_reveal" : "retain_learner_reveal_numbers");
 	if (!code)
-		code = session_label(learner->session, ticket, labels, count, err);
+		code = session_label(learner->session, ticket, labels, err);
 	if (!code)
 		api_learner_reshape(learner);
 	api_learner_leave(learner);
@@ -302,21 +302,45 @@ static int reveal_checked(struct retain_learner *learner, const char *function, 
 int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, size_t count, struct retain_err *err)
 {
+	const struct session_labels all = {targets_of_classes(labels), count};
 	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels));
 
 	return code ? code
-		    : reveal_checked(learner, __func__, false, ticket.number,
-			      targets_of_classes(labels), count, inner(err));
+		    : reveal_checked(learner, __func__, false, ticket.number, &all, inner(err));
 }
 
 int retain_learner_reveal_numbers(struct retain_learner *learner, struct retain_ticket ticket,
 	const float *labels, size_t count, struct retain_err *err)
 {
+	const struct session_labels all = {targets_of_numbers(labels), count};
 	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels));
 
 	return code ? code
-		    : reveal_checked(learner, __func__, true, ticket.number,
-			      targets_of_numbers(labels), count, inner(err));
+		    : reveal_checked(learner, __func__, true, ticket.number, &all, inner(err));
+}
+
+int retain_learner_reveal_weighted(struct retain_learner *learner, struct retain_ticket ticket,
+	const int32_t *labels, size_t count, const float *weights, size_t weight_count,
+	struct retain_err *err)
+{
+	const struct session_labels all = {
+		targets_of_classes(labels), count, weights, weight_count};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels), ARG(weights));
+
+	return code ? code
+		    : reveal_checked(learner, __func__, false, ticket.number, &all, inner(err));
+}
+
+int retain_learner_reveal_numbers_weighted(struct retain_learner *learner,
+	struct retain_ticket ticket, const float *labels, size_t count, const float *weights,
+	size_t weight_count, struct retain_err *err)
+{
+	const struct session_labels all = {
+		targets_of_numbers(labels), count, weights, weight_count};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels), ARG(weights));
+
+	return code ? code
+		    : reveal_checked(learner, __func__, true, ticket.number, &all, inner(err));
 }
 
 int retain_learner_drop(
@@ -328,7 +352,7 @@ int retain_learner_drop(
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	code = session_label(learner->session, ticket.number, NULL, 0, inner(err));
+	code = session_label(learner->session, ticket.number, NULL, inner(err));
 	api_learner_leave(learner);
 	return code;
 }

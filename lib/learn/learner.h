@@ -192,6 +192,13 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
 void learner_late(struct learner *learner);
 
 /*
+ * The weights of the next time step's samples, borrowed until then; NULL: all 1. Finite, not below
+ * 0: only ratios count. A sample's weight multiplies its loss whenever it is replayed. One of weight
+ * 0 is stored and scored, and teaches nothing.
+ */
+void learner_weighted(struct learner *learner, const float *weights);
+
+/*
  * Inputs have this many floats from now on, at least as many as before. Those behind the net's own
  * are ignored until a revealed sample has a number there, not NAN: then the net grows by them.
  */

@@ -85,6 +85,12 @@ struct learner_ahead {
 	float *weights;
 };
 
+/* What learner_late and learner_weighted said of the time step that is revealed next. */
+struct learner_coming {
+	bool late;
+	const float *weights;
+};
+
 struct learner {
 	struct learner_watch watch;
 	struct learner_config config; /* needed to make a larger net, if classes may grow */
@@ -120,9 +126,9 @@ struct learner {
 	struct learner_ahead ahead;
 
 	/* Progress. */
-	int64_t steps; /* time steps revealed */
-	bool new_step; /* no iteration since the last one was revealed */
-	bool late;     /* the next one was not asked in turn */
+	int64_t steps;                /* time steps revealed */
+	bool new_step;                /* no iteration since the last one was revealed */
+	struct learner_coming coming; /* of the next one */
 	struct learner_task task;
 	int64_t iteration;
 	struct scoring window;

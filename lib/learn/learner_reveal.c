@@ -78,7 +78,7 @@ static int ready_loss(struct learner *learner, struct learner_step *step, struct
 {
 	const struct loss_view view = learner_loss_view(learner);
 
-	return loss_ready(learner->loss, &view, step->n, err);
+	return loss_ready(learner->loss, &view, step->weights, step->n, err);
 }
 
 /* Inputs that are at hand are looked at before the store takes them, others afterwards. */
@@ -125,7 +125,8 @@ static int show_loss(struct learner *learner, struct learner_step *step, struct 
 {
 	const struct loss_view view = learner_loss_view(learner);
 
-	return loss_revealed(learner->loss, &view, step->first, step->inputs, step->n, err);
+	return loss_revealed(
+		learner->loss, &view, step->first, step->inputs, step->weights, step->n, err);
 }
 
 static int show_objective(struct learner *learner, struct learner_step *step, struct err *err)
@@ -144,7 +145,7 @@ static int show_extras(struct learner *learner, struct learner_step *step, struc
 	return 0;
 }
 
-static int teach_parts(struct learner *learner, struct learner_step *step, struct err *err)
+static int teach_all(struct learner *learner, struct learner_step *step, struct err *err)
 {
 	struct part_view view;
 
@@ -154,6 +155,27 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 		return 0;
 	view = learner_view(learner);
 	return parts_learn(learner->parts, &view, step, err);
+}
+
+/* Samples of weight 0 are left out: what is between them is a step of its own. */
+static int teach_parts(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	struct learner_step part = *step;
+	int code = 0;
+
+	if (!step->weights)
+		return teach_all(learner, step, err);
+	for (int at = 0, end; at < step->n && !code; at = end + 1) {
+		for (end = at; end < step->n && step->weights[end] > 0; end++)
+			;
+		part.first = step->first + at;
+		part.inputs = step->inputs ? step->inputs + (size_t)at * learner->floats : NULL;
+		part.labels = step->labels + (size_t)at * (size_t)learner->target.width;
+		part.n = end - at;
+		if (part.n)
+			code = teach_all(learner, &part, err);
+	}
+	return code;
 }
 
 static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
@@ -201,9 +223,10 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 		.inputs = inputs,
 		.given = inputs,
 		.labels = labels,
+		.weights = learner->coming.weights,
 		.n = n,
 		.task = learner_task_due(learner),
-		.late = learner->late,
+		.late = learner->coming.late,
 		.right = -1};
 	int code = learner_narrowed(learner, &step.inputs, n, err);
 
@@ -274,17 +297,22 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 int learner_reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
 	struct err *err)
 {
-	const struct learner_call call = {
-		LEARNER_CALL_REVEAL, n, learner->late, .inputs = inputs, .labels = labels};
+	const struct learner_call call = {LEARNER_CALL_REVEAL, n, learner->coming.late,
+		.inputs = inputs, .labels = labels, .weights = learner->coming.weights};
 	int code;
 
 	learner_begin(learner, &call);
 	code = reveal(learner, inputs, labels, n, err);
-	learner->late = false;
+	learner->coming = (struct learner_coming){0};
 	return learner_end(learner, &call, code, err);
 }
 
 void learner_late(struct learner *learner)
 {
-	learner->late = true;
+	learner->coming.late = true;
+}
+
+void learner_weighted(struct learner *learner, const float *weights)
+{
+	learner->coming.weights = weights;
 }

@@ -201,6 +201,7 @@ static int iterate(struct learner *learner, struct err *err)
 	int code = learner_draw(learner, learner->room.ids, n, (uint64_t)k, learner->room.inputs,
 		learner->room.labels, err);
 
+	loss_weigh(learner->loss, learner->room.ids, learner->room.weights, n);
 	learner->diverged = false;
 	EXTRAS_EACH (learner, logits)
 		stride.logits = learner->new_step ? learner->room.logits : NULL;

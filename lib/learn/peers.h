@@ -42,6 +42,7 @@ struct learner_call {
 	double factor;
 	const float *inputs;
 	const union target *labels;
+	const float *weights; /* REVEAL: NULL if all are 1 */
 	const int64_t *ids;
 	struct state *state;
 	const struct learner_config *config;

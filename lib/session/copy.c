@@ -340,3 +340,18 @@ int copy_predict_wide(struct copy *copy, const struct answers_wish *wishes, cons
 	mem_free(cut);
 	return code;
 }
+
+int copy_predict_now(struct copy *copy, const float *inputs, size_t floats, int n, float *logits,
+	struct err *err)
+{
+	struct answers_wish *wishes = mem_new((size_t)n, sizeof(*wishes));
+	int code;
+
+	if (!wishes)
+		return err_memory(err, "predictions", (size_t)n * sizeof(*wishes));
+	for (int i = 0; i < n; i++)
+		wishes[i].question = ANSWERS_NOW;
+	code = copy_predict_wide(copy, wishes, inputs, floats, n, logits, err);
+	mem_free(wishes);
+	return code;
+}

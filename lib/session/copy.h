@@ -70,6 +70,10 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 int copy_predict_wide(struct copy *copy, const struct answers_wish *wishes, const float *inputs,
 	size_t floats, int n, float *logits, struct err *err);
 
+/* The same where all ask about now. */
+int copy_predict_now(struct copy *copy, const float *inputs, size_t floats, int n, float *logits,
+	struct err *err);
+
 /* How many queries from `at` on are for the same model. */
 int copy_alike(const struct answers_wish *wishes, int at, int n);
 

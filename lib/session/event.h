@@ -44,12 +44,22 @@ struct event {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
 	union target label[TARGET_WIDTH];
+	bool has_weight;
+	float weight;              /* of the label's sample; without one it is 1 */
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label says it itself */
 	bool negative;             /* the name is a negative number, not text */
 	struct answers_wish wish;
 	struct event_place place;
 	const float *input; /* if has_input; session_room, or anywhere */
 	size_t learned;     /* the schema's mark before decoding, from session_decode */
+};
+
+/* The samples of a time step, with the guesses made for them (target/target.h). */
+struct session_samples {
+	const float *inputs;
+	const union target *labels, *guesses;
+	const float *weights; /* NULL: all 1 */
+	int n;
 };
 
 enum answer_kind {

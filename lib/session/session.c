@@ -180,6 +180,7 @@ static void gather_label(struct session *s, const struct event *event, struct se
 	label->to = to;
 	label->place = event->place;
 	memcpy(label->label, event->label, (size_t)session_width(s) * sizeof(*label->label));
+	label->weight = event->has_weight ? event->weight : 1;
 	memcpy(label->name, event->name, sizeof(label->name));
 	memcpy(label->id, event->id, sizeof(label->id));
 	*seen(s, event->id) = true;

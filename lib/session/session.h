@@ -82,6 +82,7 @@ struct session_label {
 	struct event_place place;
 	char id[JOURNAL_KEY + 1];
 	union target label[TARGET_WIDTH];
+	float weight;
 	char name[CLASS_NAME + 1]; /* as in struct event */
 };
 
@@ -106,6 +107,7 @@ struct session_step {
 	int64_t *samples;
 	float *inputs;
 	union target *labels;
+	float *weights;
 	char (*ids)[JOURNAL_KEY + 1];
 	struct sender **to;
 	struct event_place *places;
@@ -210,21 +212,19 @@ int session_finish(struct session *session, struct err *err);
 int session_end(struct session *session, int code, struct run_result *result, struct err *err);
 
 /*
- * For a program that runs the protocol itself: reveals a time step with the guesses made for it
- * (target/target.h). A failure changes nothing. The journal records with the samples where the
+ * For a program that runs the protocol itself: reveals a time step. A failure changes nothing. The journal records with the samples where the
  * learner stood, so that after a crash it goes from its checkpoint to the last call by the same
  * iterations between the same calls. Training after the last call is not recorded: the budget is
  * assumed, and the missing part is made up.
  */
-int session_reveal(struct session *session, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err);
+int session_reveal(struct session *session, const struct session_samples *samples, struct err *err);
 
 /*
  * The time step of a program whose labels come later. session_tickets checks that `count` more
  * inputs may wait; ERR_STATE beyond run.waiting_most. session_observe then predicts a step's inputs,
  * keeps them, on disk where there is a folder, and gives the step its ticket; it takes the step over
  * unless it fails. said->logits is for mem_free in any case. session_label reveals the labels of a
- * ticket, `cells` in all; NULL: they will never come. ERR_INPUT if the ticket stands for nothing.
+ * ticket; labels NULL: they will never come. ERR_INPUT if the ticket stands for nothing.
  */
 struct session_said {
 	float *logits;      /* `classes` for each input */
@@ -233,15 +233,20 @@ struct session_said {
 int session_tickets(struct session *session, int count, struct err *err);
 int session_observe(struct session *session, struct waiting_step *step, struct session_said *said,
 	struct err *err);
-int session_label(struct session *session, uint64_t ticket, const union target *labels,
-	size_t cells, struct err *err);
+struct session_labels {
+	const union target *cells;
+	size_t cells_count;
+	const float *weights; /* NULL: all 1 */
+	size_t weights_count;
+};
+int session_label(struct session *session, uint64_t ticket, const struct session_labels *labels,
+	struct err *err);
 
 /*
  * For samples that are stored elsewhere: reveals a time step and trains on it, within its budget.
  * n is 0 where all samples were revealed before.
  */
-int session_learn(struct session *session, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err);
+int session_learn(struct session *session, const struct session_samples *samples, struct err *err);
 
 /*
  * Orders the iterations that a time step's budget pays for. session_left returns how many are

@@ -30,22 +30,21 @@ struct journal_mark session_mark(const struct session *s, bool paced)
 			 : s->left};
 }
 
-int session_reveal(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err)
+int session_reveal(struct session *s, const struct session_samples *samples, struct err *err)
 {
-	int code = session_step_room(s, n, err);
+	int code = session_step_room(s, samples->n, err);
 
 	if (!code)
 		code = run_schema_keep(&s->run, err);
 	if (!code)
-		code = session_meet(s, inputs, labels, guesses, n, false, err);
+		code = session_meet(s, samples, false, err);
 	if (code)
 		return code;
 	s->run.step++;
 	s->run.made = 0;
 	s->owed = true;
 	keeper_step(s);
-	s->credit += s->epochs * n;
+	s->credit += s->epochs * samples->n;
 	/* Weights that are not finite make no row; the next iteration will say so. */
 	if (s->run.config.folder && s->run.step % s->config.every == 0)
 		run_evaluate(&s->run, NULL);

@@ -10,6 +10,8 @@ int session_predict(struct session *session, int n, struct err *err);
 /* Whether labels are known to be names or numbers; session_check_label rejects a mix of both. */
 bool session_labelled(const struct session *session);
 int session_check_label(const struct session *session, const struct event *event, struct err *err);
+/* Rejects weights that cannot be. `where` is for the message. */
+int session_check_weights(const char *where, const float *weights, int n, struct err *err);
 int session_act_on_label(
 	struct session *session, const struct session_label *label, struct err *err);
 
@@ -24,8 +26,8 @@ int session_keep_labels(struct session *session, struct err *err);
  * Reveals samples to the learner, with what the journal is to keep beside them, and scores their
  * guesses. `paced`: as a time step of the session's, whose inputs waited in the journal.
  */
-int session_meet(struct session *session, const float *inputs, const union target *labels,
-	const union target *guesses, int n, bool paced, struct err *err);
+int session_meet(struct session *session, const struct session_samples *samples, bool paced,
+	struct err *err);
 
 /* Stores, scores and answers the time step, full or not, and trains on it. */
 int session_end_step(struct session *session, struct err *err);

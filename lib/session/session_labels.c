@@ -14,6 +14,8 @@
 #define LABEL_SHOWN 128
 enum { NUMBERS_SHOWN = 3 };
 
+static const float WEIGHT_MOST = 1e6f; /* sums of a batch's stay exact enough */
+
 static void show_numbers(const union target *label, int width, char out[LABEL_SHOWN])
 {
 	const int shown = width < NUMBERS_SHOWN ? width : NUMBERS_SHOWN;
@@ -92,12 +94,24 @@ static int check_number(
 	return 0;
 }
 
+int session_check_weights(const char *where, const float *weights, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (!(weights[i] >= 0 && weights[i] <= WEIGHT_MOST))
+			return err_set(err, ERR_INPUT,
+				"%s: weight %g: must be a number from 0 to %g", where,
+				(double)weights[i], (double)WEIGHT_MOST);
+	return 0;
+}
+
 int session_check_label(const struct session *s, const struct event *event, struct err *err)
 {
 	const bool named = *event->name && !event->negative;
 	char class[LABEL_SHOWN], where[EVENT_WHERE];
 
 	event_where(event->place, where);
+	if (event->has_weight && session_check_weights(where, &event->weight, 1, err))
+		return ERR_INPUT;
 	if (event->has_label && session_target(s) == TARGET_NUMBER)
 		return check_number(s, event, where, err);
 	if (event->has_label && event->negative) {

@@ -217,6 +217,7 @@ int session_step_room(struct session *s, int count, struct err *err)
 		{(void **)&step->samples, sizeof(*step->samples)},
 		{(void **)&step->inputs, s->run.floats * sizeof(*step->inputs)},
 		{(void **)&step->labels, (size_t)width * sizeof(*step->labels)},
+		{(void **)&step->weights, sizeof(*step->weights)},
 		{(void **)&step->ids, sizeof(*step->ids)},
 		{(void **)&step->to, sizeof(*step->to)},
 		{(void **)&step->places, sizeof(*step->places)},
@@ -364,6 +365,7 @@ static void release_step(struct session_step *step)
 	mem_free(step->samples);
 	mem_free(step->inputs);
 	mem_free(step->labels);
+	mem_free(step->weights);
 	mem_free(step->ids);
 	mem_free(step->to);
 	mem_free(step->places);

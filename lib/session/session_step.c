@@ -9,34 +9,51 @@
 #include "session/run/rollback.h"
 #include "session/session_impl.h"
 
-int session_meet(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n, bool paced, struct err *err)
+int session_meet(
+	struct session *s, const struct session_samples *samples, bool paced, struct err *err)
 {
 	const struct journal_mark mark = session_mark(s, paced);
 	int code;
 
-	code = shadows_score(s, inputs, labels, guesses, n, err);
+	code = shadows_score(s, samples, err);
 	if (code)
 		return code;
 	if (s->journal)
-		journal_beside(s->journal, paced ? NULL : guesses, &mark);
-	if (target_late(guesses, session_width(s), n))
+		journal_beside(s->journal, paced ? NULL : samples->guesses, &mark);
+	if (s->journal && samples->weights)
+		journal_weigh(s->journal, samples->weights, samples->n);
+	if (target_late(samples->guesses, session_width(s), samples->n))
 		learner_late(s->run.learner);
-	code = run_reveal(&s->run, inputs, labels, n, err);
-	if (s->journal)
+	learner_weighted(s->run.learner, samples->weights);
+	code = run_reveal(&s->run, samples->inputs, samples->labels, samples->n, err);
+	learner_weighted(s->run.learner, NULL);
+	if (s->journal) {
 		journal_beside(s->journal, NULL, NULL);
+		journal_weigh(s->journal, NULL, 0);
+	}
 	if (!code)
-		run_score(&s->run, guesses, labels, n);
+		run_score(&s->run, samples->guesses, samples->labels, samples->n);
 	if (!code)
-		shadows_learn(s, inputs, labels, guesses, n);
+		shadows_learn(s, samples);
 	return code;
+}
+
+/* NULL if there is nothing to weigh, so that such a step is like one without weights. */
+static const float *weights_of(const float *weights, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (weights[i] != 1)
+			return weights;
+	return NULL;
 }
 
 /* The time step in the session's buffers. */
 static int meet(struct session *s, int n, struct err *err)
 {
 	const struct session_step *step = &s->step;
-	const int code = session_meet(s, step->inputs, step->labels, step->guesses, n, true, err);
+	const struct session_samples samples = {
+		step->inputs, step->labels, step->guesses, weights_of(step->weights, n), n};
+	const int code = session_meet(s, &samples, true, err);
 
 	if (code)
 		return code;
@@ -106,10 +123,9 @@ static int learn(struct session *s, struct err *err)
 	return code && learner_diverged(s->run.learner) ? session_go_back(s, err) : code;
 }
 
-int session_learn(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err)
+int session_learn(struct session *s, const struct session_samples *samples, struct err *err)
 {
-	const int code = n ? session_meet(s, inputs, labels, guesses, n, true, err) : 0;
+	const int code = samples->n ? session_meet(s, samples, true, err) : 0;
 
 	s->run.met = !code;
 	return code ? code : learn(s, err);
@@ -148,8 +164,10 @@ int session_keep_labels(struct session *s, struct err *err)
 	if (s->step.kept == s->step.count)
 		return 0;
 	code = run_note_classes(&s->run, (int32_t)s->run.names.count, err);
+	journal_weigh(s->journal, s->step.weights, s->step.count);
 	if (!code)
 		code = journal_label(s->journal, s->step.labels, s->step.count, err);
+	journal_weigh(s->journal, NULL, 0);
 	if (code)
 		return code;
 	answer_labels(s, store_count(s->run.store));
@@ -171,6 +189,7 @@ int session_join(struct session *s, const struct session_label *label, const uni
 	memcpy(s->step.ids[at], label->id, sizeof(label->id));
 	s->step.to[at] = label->to;
 	s->step.places[at] = label->place;
+	s->step.weights[at] = label->weight;
 	memcpy(s->step.labels + (size_t)at * width, target, width * sizeof(*target));
 	s->step.count++;
 	return s->step.count == s->config.per_step ? session_end_step(s, err) : 0;
@@ -200,12 +219,17 @@ static int repeat(struct run *run, int n, struct err *err)
 		return code;
 	code = run_fetch_call(
 		&s->run, n, step->samples, step->inputs, step->labels, step->guesses, err);
+	if (!code)
+		code = journal_weights(s->journal, *step->samples, n, step->weights, err);
 	if (!code && is_paced(s, &mark)) {
 		code = meet(s, n, err);
 		if (!code)
 			code = learn(s, err);
 	} else if (!code) {
-		code = session_reveal(s, step->inputs, step->labels, step->guesses, n, err);
+		code = session_reveal(s,
+			&(struct session_samples){step->inputs, step->labels, step->guesses,
+				weights_of(step->weights, n), n},
+			err);
 	}
 	if (!code && s->watch.repeating)
 		code = s->watch.repeating(s->watch.context, err);
@@ -242,6 +266,9 @@ int session_take_up(struct session *s, struct err *err)
 				s->step.inputs + (size_t)at * s->run.floats,
 				s->step.guesses + (size_t)at * session_guess(s),
 				s->step.labels + (size_t)at * (size_t)session_width(s), err);
+		if (!code)
+			code = journal_weights(s->journal, store_count(s->run.store) + at, 1,
+				s->step.weights + at, err);
 		if (code || !*s->step.ids[at])
 			return code;
 		s->step.kept = ++s->step.count;

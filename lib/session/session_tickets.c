@@ -41,27 +41,11 @@ static int is_late(
 	return code;
 }
 
-static int ask_version(struct session *s, const struct waiting_step *step,
-	const struct session_said *said, struct err *err)
-{
-	struct answers_wish *wishes = mem_new((size_t)step->count, sizeof(*wishes));
-	int code;
-
-	if (!wishes)
-		return err_memory(err, "predictions", (size_t)step->count * sizeof(*wishes));
-	for (int i = 0; i < step->count; i++)
-		wishes[i].question = ANSWERS_NOW;
-	code = copy_predict_wide(s->keeper.serving, wishes, step->inputs, step->floats, step->count,
-		said->logits, err);
-	mem_free(wishes);
-	return code;
-}
-
 /* By the version that serves, or else by the learner. */
 static int ask(struct session *s, const struct waiting_step *step, bool late,
 	struct session_said *said, struct err *err)
 {
-	const struct copy *version = s->keeper.serving;
+	struct copy *version = s->keeper.serving;
 	size_t count;
 
 	said->classes = version ? copy_net(version)->classes : s->run.classes;
@@ -71,7 +55,8 @@ static int ask(struct session *s, const struct waiting_step *step, bool late,
 	if (!said->logits)
 		return err_memory(err, "predictions", count * sizeof(*said->logits));
 	if (version)
-		return ask_version(s, step, said, err);
+		return copy_predict_now(
+			version, step->inputs, step->floats, step->count, said->logits, err);
 	return learner_predict(s->run.learner, late ? LEARNER_NOW : LEARNER_NEXT, step->inputs,
 		step->count, said->logits, err);
 }
@@ -141,7 +126,7 @@ static struct waiting_step *find_step(
 
 /* What became of a step that waited: labels, or NULL if they will never come. */
 static int end_step(struct session *s, uint64_t ticket, struct waiting_step *step,
-	const union target *labels, struct err *err)
+	const struct session_labels *labels, struct err *err)
 {
 	const char **keys;
 	int code = waiting_step_widen(step, s->run.floats, err);
@@ -154,7 +139,10 @@ static int end_step(struct session *s, uint64_t ticket, struct waiting_step *ste
 	if (s->journal && labels)
 		journal_leave(s->journal, keys, step->count);
 	if (labels)
-		code = session_reveal(s, step->inputs, labels, step->guesses, step->count, err);
+		code = session_reveal(s,
+			&(struct session_samples){step->inputs, labels->cells, step->guesses,
+				labels->weights, step->count},
+			err);
 	else if (s->journal)
 		code = journal_drop(s->journal, keys, step->count, err);
 	if (s->journal)
@@ -163,8 +151,30 @@ static int end_step(struct session *s, uint64_t ticket, struct waiting_step *ste
 	return code;
 }
 
-int session_label(struct session *s, uint64_t ticket, const union target *labels, size_t cells,
-	struct err *err)
+static int check_labels(const struct waiting_step *step, uint64_t ticket,
+	const struct session_labels *labels, struct err *err)
+{
+	const size_t n = (size_t)step->count;
+
+	if (labels->cells_count != n * (size_t)step->width)
+		return err_set(err, ERR_INPUT,
+			"retain_learner_reveal: count = %zu: ticket %" PRIu64
+			" stands for %d inputs%s",
+			labels->cells_count, ticket, step->count,
+			step->width > 1 ? ", each with a label of several numbers" : "");
+	if (!labels->weights)
+		return 0;
+	if (labels->weights_count != n)
+		return err_set(err, ERR_INPUT,
+			"retain_learner_reveal_weighted: weight_count = %zu: ticket %" PRIu64
+			" stands for %d inputs",
+			labels->weights_count, ticket, step->count);
+	return session_check_weights(
+		"retain_learner_reveal_weighted", labels->weights, step->count, err);
+}
+
+int session_label(
+	struct session *s, uint64_t ticket, const struct session_labels *labels, struct err *err)
 {
 	struct waiting_step *former;
 	struct waiting_step *step = find_step(s, ticket, &former, err);
@@ -172,13 +182,8 @@ int session_label(struct session *s, uint64_t ticket, const union target *labels
 
 	if (!step)
 		return ERR_INPUT;
-	if (labels && cells != (size_t)step->count * (size_t)step->width)
-		code = err_set(err, ERR_INPUT,
-			"retain_learner_reveal: count = %zu: ticket %" PRIu64
-			" stands for %d inputs%s",
-			cells, ticket, step->count,
-			step->width > 1 ? ", each with a label of several numbers" : "");
-	else
+	code = labels ? check_labels(step, ticket, labels, err) : 0;
+	if (!code)
 		code = end_step(s, ticket, step, labels, err);
 	if (!code && !former)
 		waiting_remove(&s->waiting, step);

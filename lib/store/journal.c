@@ -21,6 +21,7 @@ static const struct lmdb_table list[] = {
 	[KEYS] = {"keys", true},
 	[DONE] = {"done", false},
 	[SAID] = {"said", true, true},
+	[WEIGHTS] = {"weights", true, true},
 };
 
 static const char magic[8] = "retain-j";
@@ -369,6 +370,8 @@ static int add_body(struct lmdb *lmdb, const void *context)
 	if (!status)
 		status = journal_unwait_all(j, j->leaving, j->leaving_count);
 	if (!status)
+		status = journal_put_weights(j, job->n);
+	if (!status)
 		status = journal_unremember(j, job->header);
 	if (!status)
 		status = journal_put_notes(j);
@@ -526,8 +529,11 @@ static int trim_body(struct lmdb *lmdb, const void *context)
 	const struct trim_job *job = context;
 	int status = 0;
 
-	for (size_t i = 0; i < job->n && !status; i++)
+	for (size_t i = 0; i < job->n && !status; i++) {
 		status = lmdb_remove(lmdb, SAMPLES, id_key(job->ids + i));
+		if (!status)
+			status = lmdb_remove(lmdb, WEIGHTS, id_key(job->ids + i));
+	}
 	return status ? status : journal_put_header(job->journal, &job->header);
 }
 

@@ -166,6 +166,14 @@ void journal_beside(
 int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
 
 /*
+ * journal_weigh sets the weights of the next n samples to be added, borrowed; n 0: all are 1.
+ * journal_label and journal_add write them in their transactions. journal_weights fills in those of
+ * samples with ids from `first` on, added or labelled; what has none weighs 1.
+ */
+void journal_weigh(struct journal *journal, const float *weights, int n);
+int journal_weights(struct journal *journal, int64_t first, int n, float *weights, struct err *err);
+
+/*
  * Notes are named strings with information needed to interpret the samples, such as class names.
  * journal_note copies a note; the next journal_add, journal_wait or journal_label writes it in
  * its transaction, replacing one of the same name. journal_noted does not find it before. Free

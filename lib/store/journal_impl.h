@@ -10,6 +10,7 @@
  *	done      key of such a sample: its id and label, and what was predicted
  *	said      id of a sample: when, and its key, without a NUL. Nothing that is learned depends
  *	          on it; former versions neither have nor miss it
+ *	weights   id of a sample, or of a taken input with its label: its weight, if it is not 1
  *
  * Targets of several cells need more room than the structs below have. In front of the trailer, and
  * behind `done`, stand `more` cells: those of the label behind its first, then those of the guess
@@ -29,7 +30,7 @@
 /* JOURNAL_BEFORE is the one earlier version that can be opened; see journal_upgrade.c. */
 enum { JOURNAL_VERSION = 4, JOURNAL_BEFORE = 3 };
 
-enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE, SAID };
+enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE, SAID, WEIGHTS };
 
 struct header {
 	char magic[8];
@@ -87,6 +88,8 @@ struct journal {
 	size_t labelled;             /* how many of them have labels in the table */
 	const union target *guesses; /* from journal_beside, as is the mark */
 	const struct journal_mark *mark;
+	const float *weights; /* from journal_weigh */
+	int weights_count;
 	const char *const *leaving; /* from journal_leave */
 	int leaving_count;
 	struct note *notes; /* not yet written */
@@ -179,6 +182,7 @@ int journal_upgrade(struct journal *journal, struct err *err);
 void journal_drop_notes(struct journal *journal);
 
 /* For transaction bodies; they return LMDB's status. */
+int journal_put_weights(struct journal *journal, int n);
 int journal_put_header(struct journal *journal, const struct header *header);
 int journal_put_notes(struct journal *journal);
 /* Keeps what stands beside the i-th sample of a call; removes it. */

@@ -386,6 +386,8 @@ static int label_body(struct lmdb *lmdb, const void *context)
 		memcpy(record, job->labels + i * width, label);
 		key_put((char *)record + label, j->taken[i].key, size, j->taken[i].labelled);
 	}
+	if (!status)
+		status = journal_put_weights(job->journal, (int)job->n);
 	return status ? status : journal_put_notes(job->journal);
 }
 

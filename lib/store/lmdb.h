@@ -33,7 +33,7 @@ struct lmdb_key {
 	size_t size; /* 1 to LMDB_KEY */
 };
 
-enum { LMDB_TABLES = 8, LMDB_KEY = 500 };
+enum { LMDB_TABLES = 16, LMDB_KEY = 500 };
 
 /*
  * Opens the tables in the folder, or creates both. All other calls name a table by its index in

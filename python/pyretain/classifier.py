@@ -105,15 +105,17 @@ class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             np.promote_types(kind, made.dtype)
         )
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """A time step: predicts these rows, is told their labels, and trains for a while."""
         if classes is None:
-            return self._step(X, y, None)
+            return self._step(X, y, None, sample_weight)
         coming = np.unique(naming.unmasked(classes))
         learner = self._found()
         if learner is not None and not set(coming.tolist()) <= set(learner.classes):
             raise InputError(f"classes = {classes!r}: is not what the first call said")
-        return self._step(X, y, coming)
+        return self._step(X, y, coming, sample_weight)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""

@@ -580,17 +580,33 @@ class Learner:
             raise InputError("this step is of another learner")
         return step._ticket[0]
 
-    def reveal(self, step: Union[Step, int], labels: Any) -> None:
+    def reveal(
+        self, step: Union[Step, int], labels: Any, weights: Optional[npt.ArrayLike] = None
+    ) -> None:
         """
         The labels of a step, or of its ticket, in the order of its inputs. With a folder they are then on disk; so are
         the inputs since they were observed, so that a ticket can be revealed by another process.
+
+        ``weights`` multiply the samples' losses whenever they are replayed; None: 1 each.
         """
         count = step.count if isinstance(step, Step) else len(labels)
         target = self._target
-        told = target.take(self, labels, count)
-        code = target.reveal(
-            self._alive(), self._ticket(step), ffi.from_buffer(target.labels, told), told.size, here.err
-        )
+        made = target.take(self, labels, count)
+        told = ffi.from_buffer(target.labels, made)
+        if weights is None:
+            code = target.reveal(self._alive(), self._ticket(step), told, made.size, here.err)
+        else:
+            with np.errstate(over="ignore"):
+                worth = np.ascontiguousarray(weights, np.float32).reshape(-1)
+            code = target.weigh(
+                self._alive(),
+                self._ticket(step),
+                told,
+                made.size,
+                ffi.from_buffer("float[]", worth),
+                len(worth),
+                here.err,
+            )
         check(code)
 
     def drop(self, step: Union[Step, int]) -> None:
@@ -609,11 +625,13 @@ class Learner:
             lib.retain_learner_save(self._it, NULL)
         check(code)
 
-    def learn(self, inputs: npt.ArrayLike, labels: Any) -> npt.NDArray[Any]:
+    def learn(
+        self, inputs: npt.ArrayLike, labels: Any, weights: Optional[npt.ArrayLike] = None
+    ) -> npt.NDArray[Any]:
         """observe, reveal and train at once; the labels that it had predicted."""
         step = self.observe(inputs)
         try:
-            self.reveal(step, labels)
+            self.reveal(step, labels, weights)
         except BaseException:
             self.drop(step)
             raise

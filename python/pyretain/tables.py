@@ -9,7 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError  # type: ignore[import-untyped]
-from sklearn.utils.validation import column_or_1d, validate_data  # type: ignore[import-untyped]
+from sklearn.utils.validation import (  # type: ignore[import-untyped]
+    _check_sample_weight,
+    column_or_1d,
+    validate_data,
+)
 
 from pyretain import estimator
 from pyretain import labels as naming
@@ -26,6 +30,14 @@ LEAST = 300  # iterations that fit makes
 def _has_words(X: Any) -> bool:
     """Whether a frame has columns that are no numbers."""
     return hasattr(X, "columns") and any(getattr(t, "kind", "O") not in "fiub" for t in X.dtypes)
+
+
+def _weights(sample_weight: Any, rows: Floats) -> Optional[Floats]:
+    """Weights as the library takes them."""
+    if sample_weight is None:
+        return None
+    made: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float32)
+    return made
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -174,7 +186,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forgets what was, and learns a table: in its order, then over and over."""
         if estimator.in_folder(self.folder):
             raise StateError(
@@ -184,26 +196,31 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         for name in ("_learner", "_named", "classes_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         learner, rows, labels = self._table(None, X, y)
+        weights = _weights(sample_weight, rows)
         self._meet(labels)
         for at in range(0, len(rows), self.batch_size):
-            learner.learn(rows[at : at + self.batch_size], labels[at : at + self.batch_size])
+            here = slice(at, at + self.batch_size)
+            learner.learn(rows[here], labels[here], None if weights is None else weights[here])
         batch = int(self.setting("run_batch"))
         rest = max(LEAST, int(self.epochs * len(rows) / batch)) - learner.metrics().iterations
         learner.train(max(rest, 0))
         self._met()
         return self
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """A time step: predicts these rows, is told their labels, and trains for a while."""
-        return self._step(X, y, None)
+        return self._step(X, y, None, sample_weight)
 
-    def _step(self, X: Any, y: Any, coming: Optional[npt.NDArray[Any]]) -> Self:
+    def _step(
+        self, X: Any, y: Any, coming: Optional[npt.NDArray[Any]], sample_weight: Any
+    ) -> Self:
         found = self._found()
         first = found is None
         learner, rows, labels = self._table(found, X, y)
+        weights = _weights(sample_weight, rows)
         if first:
             self._meet(labels if coming is None else coming)
-        learner.learn(rows, labels)
+        learner.learn(rows, labels, weights)
         self._met()
         return self
 

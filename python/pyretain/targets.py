@@ -25,6 +25,7 @@ class Target(NamedTuple):
     predict: Any  # the library's functions
     observe: Any
     reveal: Any
+    weigh: Any  # the same with weights
     serve: Any
     room: tuple[Any, ...]  # what predict and serve take besides, if there is no place for more
     take: Callable[[Any, Any, int], npt.NDArray[Any]]  # labels as the library has them
@@ -113,6 +114,7 @@ CLASS = Target(
     lib.retain_learner_predict_for,
     lib.retain_learner_observe,
     lib.retain_learner_reveal,
+    lib.retain_learner_reveal_weighted,
     lib.retain_model_predict,
     (NULL, 0),
     lambda learner, labels, count: learner._numbered(labels, count),
@@ -127,6 +129,7 @@ NUMBER = Target(
     lib.retain_learner_predict_numbers,
     lib.retain_learner_observe_numbers,
     lib.retain_learner_reveal_numbers,
+    lib.retain_learner_reveal_numbers_weighted,
     lib.retain_model_predict_numbers,
     (),
     lambda learner, labels, count: _values_of(count, labels),

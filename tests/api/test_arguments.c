@@ -5,6 +5,7 @@
  */
 #include "learner.h"
 
+#include <math.h>
 #include <sys/wait.h>
 
 /* Everything that functions are called with. */
@@ -178,6 +179,14 @@ static void null_is_refused_by_learners(void **state)
 	NO("inputs", retain_learner_observe_numbers(learner, NOTHING, NUMBERS, &step.ticket, &err));
 	NO("numbers", retain_learner_observe_numbers(learner, INPUTS, NOTHING, &step.ticket, &err));
 	NO("ticket", retain_learner_observe_numbers(learner, INPUTS, NUMBERS, NULL, &err));
+	NO("learner", retain_learner_reveal_weighted(
+			      NULL, step.ticket, step.labels, N, step.inputs[0], N, &err));
+	NO("labels", retain_learner_reveal_weighted(
+			     learner, step.ticket, NULL, N, step.inputs[0], N, &err));
+	NO("weights", retain_learner_reveal_weighted(
+			      learner, step.ticket, step.labels, N, NULL, N, &err));
+	NO("weights", retain_learner_reveal_numbers_weighted(
+			      learner, step.ticket, step.inputs[0], N, NULL, N, &err));
 	NO("learner", retain_learner_reveal_numbers(NULL, step.ticket, step.inputs[0], N, &err));
 	NO("labels", retain_learner_reveal_numbers(learner, step.ticket, NULL, N, &err));
 	NO("learner", retain_learner_drop(NULL, step.ticket, &err));
@@ -347,7 +356,9 @@ static void null_is_allowed(void **state)
 
 static void wrong_lengths_are_refused(void **state)
 {
+	static const float weights_wrong[] = {-1, NAN, INFINITY, 2e6f};
 	const float *inputs = step.inputs[0];
+	float weights[N] = {0};
 
 	(void)state;
 	assert_ok(retain_learner_shape(learner, &shape, &err), err);
@@ -381,6 +392,15 @@ static void wrong_lengths_are_refused(void **state)
 		"count = 15: ticket ");
 	WRONG(retain_learner_reveal(learner, step.ticket, step.labels, N + 1, &err),
 		"count = 17: ticket ");
+	WRONG(retain_learner_reveal_weighted(
+		      learner, step.ticket, step.labels, N, weights, N - 1, &err),
+		"weight_count = 15: ticket ");
+	for (size_t i = 0; i < sizeof(weights_wrong) / sizeof(*weights_wrong); i++) {
+		weights[N - 1] = weights_wrong[i];
+		WRONG(retain_learner_reveal_weighted(
+			      learner, step.ticket, step.labels, N, weights, N, &err),
+			"weight ");
+	}
 	WRONG(retain_learner_train(learner, -2, &err), "iterations = -2: must be at least 0");
 	WRONG(retain_model_predict(model, inputs, DIM, PREDICTIONS, NOTHING, &err),
 		"input_floats = 6: ");

@@ -321,6 +321,26 @@ def two_questions():
             "the same learner has two answers")
 
 
+def weights():
+    """Samples have weights, also those that a killed process had acknowledged."""
+    lines = [dict(line, weight=i % 4 / 2) if "label" in line and i % 3 else line for i, line in enumerate(lines_of(90, 5))]
+    code, _, said = straight("weights", lines)
+    straight("weights-none", lines_of(90, 5))
+    verdict(code == 0 and file_of("weights", "model.safetensors") != file_of("weights-none", "model.safetensors"),
+            "samples may have weights", code, said)
+    # Time steps have 8 samples, so some of these kills leave labels of an incomplete one.
+    producer = Producer(lines)
+    for at in 13, 37, 70:
+        producer.send(command("weights-killed", resume=at != 13), at=at, then=lambda process: process.kill())
+    producer.send(command("weights-killed", resume=True))
+    verdict(not producer.errors and file_of("weights-killed", "model.safetensors") == file_of("weights", "model.safetensors"),
+            "and keep them through kills, to the same bits", producer.errors)
+    first = lines[0]
+    for weight, why in (-1, "must be a number from 0 to"), (1e9, "must be a number from 0 to"), ("2", "weight: is not a number"):
+        code, answers, said = straight("weights-bad-%s" % weight, [dict(first, label=1, weight=weight)])
+        verdict(code == 0 and len(answers) == 1 and why in answers[0].get("error", ""), "refused: weight %s" % weight, answers, said)
+
+
 def refusals():
     rows = [
         (["--set", "model.classes=-1"], "model.classes"),
@@ -360,6 +380,7 @@ def main():
         divergence()
         csv_lines()
         two_questions()
+        weights()
         refusals()
         os.chdir("/")
     return tap.plan()

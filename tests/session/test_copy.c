@@ -62,7 +62,9 @@ static void learn(struct session *s, int classes, int iterations)
 		for (int d = 0; d < FLOATS; d++)
 			inputs[i * FLOATS + d] = (float)(i % classes == d) + (float)i / 10;
 	}
-	assert_ok(session_reveal(s, inputs, labels, guesses, N, &err), err);
+	assert_ok(session_reveal(
+			  s, &(struct session_samples){inputs, labels, guesses, NULL, N}, &err),
+		err);
 	for (int i = 0; i < iterations; i++)
 		assert_ok(session_train(s, false, &back, &err), err);
 }

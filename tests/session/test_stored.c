@@ -175,7 +175,9 @@ static void step(struct session *s)
 		learner_target(s->run.learner)
 			->guess(logits + (size_t)i * CLASSES, CLASSES, 1,
 				guesses + (size_t)i * TARGET_GUESS);
-	assert_ok(session_learn(s, inputs, labels, guesses, PER_STEP, &err), err);
+	assert_ok(session_learn(s,
+			  &(struct session_samples){inputs, labels, guesses, NULL, PER_STEP}, &err),
+		err);
 }
 
 static struct run_result go(struct owner *owner)

@@ -22,6 +22,7 @@ struct learner_step {
 	const float *inputs; /* NULL: in the store */
 	const float *given;  /* the same with what the net lacks, if it does */
 	const union target *labels;
+	const float *weights; /* NULL: all 1 */
 	int n;
 	bool task; /* it begins a task */
 	bool late; /* it was not asked in turn */

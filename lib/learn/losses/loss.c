@@ -77,6 +77,7 @@ int loss_new(struct loss **loss, const struct loss_view *view, struct err *err)
 	made->sample.target = type->target;
 	made->sample.width = target_width(view->options);
 	made->batch = view->batch;
+	made->weights.classes = 1;
 	code = loss_classes(made, net_spec(view->net)->classes, err);
 	if (!code && type->begin)
 		code = type->begin(made, view, err);
@@ -93,6 +94,7 @@ void loss_free(struct loss *loss)
 		return;
 	if (loss->type->end)
 		loss->type->end(loss);
+	kept_release(&loss->weights);
 	mem_free(loss->rows);
 	mem_free(loss->sample.rows);
 	mem_free(loss);
@@ -126,9 +128,12 @@ int loss_classes(struct loss *loss, int classes, struct err *err)
 	return code;
 }
 
-int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct err *err)
+int loss_ready(struct loss *loss, const struct loss_view *view, const float *weights, int n,
+	struct err *err)
 {
-	return loss->type->ready ? loss->type->ready(loss, view, n, err) : 0;
+	const int code = weights ? kept_reserve(&loss->weights, n, err) : 0;
+
+	return code || !loss->type->ready ? code : loss->type->ready(loss, view, n, err);
 }
 
 int loss_end_task(
@@ -138,13 +143,34 @@ int loss_end_task(
 }
 
 int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,
-	const float *inputs, int n, struct err *err)
+	const float *inputs, const float *weights, int n, struct err *err)
 {
+	for (int i = 0; weights && i < n; i++)
+		if (weights[i] != 1)
+			*kept_put(&loss->weights, first + i) = weights[i];
 	return loss->type->revealed ? loss->type->revealed(loss, view, first, inputs, n, err) : 0;
+}
+
+void loss_weigh(const struct loss *loss, const int64_t *ids, float *weights, int n)
+{
+	double before = 0, after = 0;
+
+	if (!loss->weights.count)
+		return;
+	for (int i = 0; i < n; i++) {
+		const float *weight = kept_find(&loss->weights, ids[i]);
+
+		before += (double)weights[i];
+		weights[i] *= weight ? *weight : 1;
+		after += (double)weights[i];
+	}
+	for (int i = 0; i < n && after > 0; i++)
+		weights[i] = (float)((double)weights[i] * (before / after));
 }
 
 void loss_forget(struct loss *loss, int64_t id)
 {
+	kept_drop(&loss->weights, id);
 	if (loss->type->forget)
 		loss->type->forget(loss, id);
 }
@@ -181,8 +207,21 @@ double loss_price(const struct loss *loss, const struct net *net)
 	return loss->type->price ? loss->type->price(loss, net) : 0;
 }
 
+/* Fields that most learners lack are not visited. */
+static void weights_state(struct kept *weights, struct state *state)
+{
+	bool weighs = weights->count > 0;
+
+	if (state_version(state) < 12)
+		return;
+	state_bool(state, "weighs_samples", &weighs);
+	if (weighs)
+		kept_state(weights, state);
+}
+
 void loss_state(struct loss *loss, struct state *state)
 {
+	weights_state(&loss->weights, state);
 	if (!loss->type->state)
 		return;
 	state_enter(state, "loss");

@@ -77,12 +77,19 @@ int loss_classes(struct loss *loss, int classes, struct err *err);
  * begin with `task`), take the revealed samples, drop samples no longer kept. Only loss_ready
  * allocates.
  */
-int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct err *err);
+int loss_ready(struct loss *loss, const struct loss_view *view, const float *weights, int n,
+	struct err *err);
 int loss_end_task(struct loss *loss, const struct loss_view *view, int64_t task, int64_t end,
 	struct err *err);
 int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,
-	const float *inputs, int n, struct err *err);
+	const float *inputs, const float *weights, int n, struct err *err);
 void loss_forget(struct loss *loss, int64_t id);
+
+/*
+ * Samples may be revealed with weights (NULL: all 1), which the loss keeps. loss_weigh multiplies
+ * the weights of a batch by those of its samples and scales them to the sum they had.
+ */
+void loss_weigh(const struct loss *loss, const int64_t *ids, float *weights, int n);
 
 /* What validation scores by: the loss of numbers; NULL for classes, scored by cross-entropy. */
 const struct sample_loss *loss_to_score(struct loss *loss, const struct loss_view *view);

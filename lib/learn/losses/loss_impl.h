@@ -8,15 +8,17 @@
 #include <stddef.h>
 
 #include "learn/learner_view.h"
+#include "learn/losses/kept.h"
 #include "learn/losses/loss.h"
 #include "nn/ops.h"
 
 struct loss {
 	struct sample_loss sample; /* first: its function gets this object */
 	const struct loss_type *type;
-	int batch;   /* samples of a training batch */
-	int classes; /* capacity in classes */
-	float *rows; /* for each sample of the batch, type->rows rows of `classes` */
+	int batch;           /* samples of a training batch */
+	int classes;         /* capacity in classes */
+	float *rows;         /* for each sample of the batch, type->rows rows of `classes` */
+	struct kept weights; /* of samples, other than 1 */
 };
 
 /* Functions may be NULL. */

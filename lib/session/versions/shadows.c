@@ -86,40 +86,31 @@ static int ask(const struct session *s, struct contender *c, const float *inputs
 	struct err *err)
 {
 	float *answers = s->shadows.answers;
-	struct answers_wish *wishes;
-	int code;
 
-	if (!c->frozen)
-		return learner_predict(
-			c->learner, late ? LEARNER_NOW : LEARNER_NEXT, inputs, n, answers, err);
-	wishes = mem_new((size_t)n, sizeof(*wishes));
-	if (!wishes)
-		return err_memory(err, "shadows", (size_t)n * sizeof(*wishes));
-	for (int i = 0; i < n; i++)
-		wishes[i].question = ANSWERS_NOW;
-	code = copy_predict_wide(c->frozen, wishes, inputs, s->run.floats, n, answers, err);
-	mem_free(wishes);
-	return code;
+	return c->frozen ? copy_predict_now(c->frozen, inputs, s->run.floats, n, answers, err)
+			 : learner_predict(c->learner, late ? LEARNER_NOW : LEARNER_NEXT, inputs, n,
+				   answers, err);
 }
 
 /* What the champion answered in turn is what it would answer now. */
-static int score(struct session *s, struct contender *c, const float *inputs,
-	const union target *labels, const union target *guesses, int n, bool late, struct err *err)
+static int score(struct session *s, struct contender *c, const struct session_samples *samples,
+	bool late, struct err *err)
 {
+	const int n = samples->n;
 	const bool answered = !late && !strcmp(c->name, s->shadows.champion);
 	double *losses = s->shadows.losses + (size_t)(c - s->shadows.list) * (size_t)n;
-	int code = answered ? 0 : ask(s, c, inputs, n, late, err);
+	int code = answered ? 0 : ask(s, c, samples->inputs, n, late, err);
 
 	for (int i = 0; i < n && !code; i++) {
 		union target guess[TARGET_GUESS];
 
 		if (answered)
-			guess[0] = guesses[(size_t)i * TARGET_GUESS];
+			guess[0] = samples->guesses[(size_t)i * TARGET_GUESS];
 		else
 			learner_target(s->run.learner)
 				->guess(s->shadows.answers + (size_t)i * (size_t)outputs(c),
 					known(c), 1, guess);
-		losses[i] = loss_of(s, guess, labels[i]);
+		losses[i] = loss_of(s, guess, samples->labels[i]);
 	}
 	return code;
 }
@@ -157,46 +148,43 @@ static void tally(struct session *s, int n)
 	}
 }
 
-int shadows_score(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err)
+int shadows_score(struct session *s, const struct session_samples *samples, struct err *err)
 {
 	const struct ledger before = s->run.ledger;
-	const bool late = target_late(guesses, 1, n);
+	const bool late = target_late(samples->guesses, 1, samples->n);
 	int code;
 
 	if (!s->shadows.count)
 		return 0;
-	code = make_room(&s->shadows, n, err);
+	code = make_room(&s->shadows, samples->n, err);
 	for (int i = 0; i < s->shadows.count && !code; i++)
 		if (!s->shadows.list[i].stopped)
-			code = score(s, &s->shadows.list[i], inputs, labels, guesses, n, late, err);
+			code = score(s, &s->shadows.list[i], samples, late, err);
 	s->run.ledger = before;
 	if (!code)
-		tally(s, n);
+		tally(s, samples->n);
 	return code;
 }
 
 /* A shadow that fails is no error of the learner's: it stays as it is, and that is said. */
-static int learn(struct contender *c, const float *inputs, const union target *labels, int n,
-	bool late, struct err *err)
+static int learn(struct contender *c, const struct session_samples *samples, struct err *err)
 {
 	int code;
 
-	if (late)
+	if (target_late(samples->guesses, 1, samples->n))
 		learner_late(c->learner);
-	code = learner_reveal(c->learner, inputs, labels, n, err);
+	learner_weighted(c->learner, samples->weights);
+	code = learner_reveal(c->learner, samples->inputs, samples->labels, samples->n, err);
 	return code ? code : learner_train(c->learner, c->iterations, err);
 }
 
-void shadows_learn(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n)
+void shadows_learn(struct session *s, const struct session_samples *samples)
 {
 	for (int i = 1; i < s->shadows.count; i++) {
 		struct contender *c = &s->shadows.list[i];
 		struct err why = {0};
 
-		if (!c->store || c->stopped ||
-			!learn(c, inputs, labels, n, target_late(guesses, 1, n), &why))
+		if (!c->store || c->stopped || !learn(c, samples, &why))
 			continue;
 		c->stopped = true;
 		log_write(&s->run.config.log, LOG_WARN, "the shadow %s learns no more: %s", c->name,

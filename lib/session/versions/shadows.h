@@ -88,10 +88,9 @@ int shadows_load(struct session *session, struct err *err);
 void shadows_release(struct shadows *shadows);
 
 /* Around the learner's reveal of a time step: scores before it, learning after it. */
-int shadows_score(struct session *session, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err);
-void shadows_learn(struct session *session, const float *inputs, const union target *labels,
-	const union target *guesses, int n);
+struct session_samples;
+int shadows_score(struct session *session, const struct session_samples *samples, struct err *err);
+void shadows_learn(struct session *session, const struct session_samples *samples);
 int shadows_widen(struct shadows *shadows, size_t floats, struct err *err);
 
 /* Before and after a checkpoint. */

@@ -106,13 +106,15 @@ class Learner(plain.Learner):
         """A time step: predicts what it is now, and keeps the inputs until labels come."""
         return super().observe(host(inputs))
 
-    def reveal(self, step: Union[Step, int], labels: Any) -> None:
-        """The labels of a step, or of its ticket, in the order of its inputs."""
-        super().reveal(step, host(labels))
+    def reveal(self, step: Union[Step, int], labels: Any, weights: Any = None) -> None:
+        """The labels of a step, or of its ticket, in the order of its inputs; and their weights."""
+        super().reveal(step, host(labels), None if weights is None else host(weights))
 
-    def learn(self, inputs: Any, labels: Any) -> npt.NDArray[Any]:
+    def learn(self, inputs: Any, labels: Any, weights: Any = None) -> npt.NDArray[Any]:
         """observe, reveal and train at once; the labels that it had predicted."""
-        return super().learn(host(inputs), host(labels))
+        return super().learn(
+            host(inputs), host(labels), None if weights is None else host(weights)
+        )
 
     def predict(self, inputs: Any, for_: Question = "ever") -> npt.NDArray[Any]:
         """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
