@@ -248,6 +248,8 @@ def numbers(retain, folder, names, label):
     value = got["prediction"][first] if several else got["prediction"]
     verdict(set(got) == {"prediction", "low", "high"} and 5 < value < 15, "numbers %s: by value and bounds" % names, got)
     verdict(service.post("/v1/label", {"id": 1, "label": "word"})[0] == 400, "numbers %s: a word is refused" % names)
+    verdict([service.post(path, {"input": [1, 2], **more})[0] for path, more in (("/v1/predict?top=2", {}), ("/v1/predict", {"top": 2}))]
+            == [400, 400], "numbers %s: the most probable are of classes" % names)
     clients(service, names, len(names.split(",")) if several else 1)
     service.end()
 

@@ -72,6 +72,8 @@ def refuses(service):
             ("a picture", 400, "/v1/predict", b"\xff\xd8\xff"),
             ("a question of another kind", 400, "/v1/predict?for=always", {"input": [1, 2]}),
             ("too many classes", 400, "/v1/predict?top=101", {"input": [1, 2]}),
+            ("no count of classes", 400, "/v1/predict?top=2x", {"input": [1, 2]}),
+            ("a count beyond all", 400, "/v1/predict?top=4294967297", {"input": [1, 2]}),
             ("a path that is none", 404, "/v1/nothing", {}),
             ("a method that is none", 405, "/v1/state", {}),
             ("a model of another name", 404, "/v2/models/another/infer", {}),

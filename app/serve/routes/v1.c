@@ -57,6 +57,14 @@ static void say_prediction(
 	jwriter_end(json);
 }
 
+static bool of_numbers(const struct exchange *exchange)
+{
+	const struct options *o = exchange->served->item.options;
+
+	return exchange->copy ? copy_target(exchange->copy) == TARGET_NUMBER
+			      : target_kind(options_text(o, "model.target")) == TARGET_NUMBER;
+}
+
 /* Before there is a model nothing is known of anything. */
 static enum http_next say_nothing(struct exchange *exchange)
 {
@@ -67,7 +75,7 @@ static enum http_next say_nothing(struct exchange *exchange)
 		jwriter_list(&json, NULL);
 	for (int i = 0; i < exchange->count; i++) {
 		jwriter_table(&json, NULL);
-		if (target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
+		if (of_numbers(exchange))
 			say_no_numbers(&json, target_width(o), options_text(o, "model.numbers"));
 		else
 			answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
@@ -99,6 +107,18 @@ static enum http_next say_predictions(
 	return http_say(request, 200, JSON);
 }
 
+/* ?top=3 */
+static int read_top(const struct exchange *exchange, const char *words, struct answers_wish *wish,
+	struct err *err)
+{
+	char *end;
+	const long long top = strtoll(words, &end, 10);
+
+	if (of_numbers(exchange))
+		return err_set(err, ERR_INPUT, "top: is for classes, and model.target = number");
+	return answers_wish_top(wish, *end ? 0 : top, err);
+}
+
 /* What the request wishes for all its inputs: ?for=ever&top=3. */
 static enum http_next read_wish(struct exchange *exchange)
 {
@@ -109,7 +129,7 @@ static enum http_next read_wish(struct exchange *exchange)
 	int code = question ? answers_wish_for(wish, question, &err) : 0;
 
 	if (!code && top)
-		code = answers_wish_top(wish, atoi(top), &err);
+		code = read_top(exchange, top, wish, &err);
 	*wish = answers_wish_or(*wish, desk_wish(exchange->served->desk));
 	return code ? http_refuse(exchange->request, 400, "%s", err.message) : HTTP_GO;
 }
