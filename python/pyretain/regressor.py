@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from pyretain._core import InputError
 from pyretain.learner import Question
 from pyretain.tables import TableEstimator
 from pyretain.targets import NUMBER, rows_of_values, values
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type: ignore[misc]
@@ -77,6 +80,10 @@ class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type
         if labels.ndim == 1:
             return values(labels)
         return rows_of_values(labels, labels.shape[1])
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """A time step: predicts these rows, is told their labels, and trains for a while."""
+        return self._step(X, y, None, sample_weight)
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The number of each row, or numbers."""

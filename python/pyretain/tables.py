@@ -207,10 +207,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         self._met()
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """A time step: predicts these rows, is told their labels, and trains for a while."""
-        return self._step(X, y, None, sample_weight)
-
     def _step(
         self, X: Any, y: Any, coming: Optional[npt.NDArray[Any]], sample_weight: Any
     ) -> Self:
