@@ -54,9 +54,42 @@ class Answer:
     top: list[tuple[Any, float]] = field(default_factory=list)
 
 
-def _answer(found: Mapping[str, Any]) -> Answer:
-    top = [(row["prediction"], row["probability"]) for row in found.get("top", [])]
-    return Answer(found["prediction"], found.get("probability"), found.get("low"), found.get("high"), found.get("id"), top)
+def _read(body: bytes) -> Any:
+    """The JSON of an answer, which whoever listens there may have made."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ServiceError(200, f"the answer is not JSON: {body[:80]!r}") from None
+
+
+def _nonsense(found: Any) -> ServiceError:
+    return ServiceError(200, f"the answer is none to what was asked: {str(found)[:80]}")
+
+
+def _object_of(found: Any, *keys: str) -> dict[str, Any]:
+    """What the answer says about one thing; it has these keys."""
+    if isinstance(found, dict) and "error" in found:
+        raise ServiceError(400, str(found["error"]))
+    if not isinstance(found, dict) or any(key not in found for key in keys):
+        raise _nonsense(found)
+    return found
+
+
+def _list_of(found: Any, count: int, *keys: str) -> list[dict[str, Any]]:
+    """Of so many."""
+    if isinstance(found, dict):
+        _object_of(found)
+    if not isinstance(found, list) or len(found) != count:
+        raise _nonsense(found)
+    return [_object_of(one, *keys) for one in found]
+
+
+def _answer(found: Any) -> Answer:
+    row = _object_of(found, "prediction")
+    named = row.get("top", [])
+    best = [_object_of(one, "prediction", "probability") for one in (named if isinstance(named, list) else [named])]
+    top = [(one["prediction"], one["probability"]) for one in best]
+    return Answer(row["prediction"], row.get("probability"), row.get("low"), row.get("high"), row.get("id"), top)
 
 
 def _plain(value: Any) -> Any:
@@ -103,8 +136,8 @@ class Client:
 
     def predict_many(self, rows: Iterable[Input], *, top: int = 0, ask: str = "") -> list[Answer]:
         """The same for many rows, in one request."""
-        found = self._post("/v1/predict", [{"input": _input(row)} for row in rows], top=top, ask=ask)
-        return [_answer(one) for one in found]
+        asked = [{"input": _input(row)} for row in rows]
+        return [_answer(one) for one in _list_of(self._post("/v1/predict", asked, top=top, ask=ask), len(asked))]
 
     def observe(self, row: Input, id: Id | None = None, *, top: int = 0, ask: str = "") -> Answer:
         """What a row is; it is kept until its label comes. Without an id it gets a new one: see ``Answer.id``."""
@@ -119,7 +152,10 @@ class Client:
 
     def labels(self, labels: Mapping[Id, Label]) -> list[int]:
         found = self._post("/v1/label", [{"id": id, "label": _plain(label)} for id, label in labels.items()])
-        return [self._sample(one) for one in found]
+        numbers = [one["sample"] for one in _list_of(found, len(labels), "sample")]
+        if not all(isinstance(number, int) for number in numbers):
+            raise _nonsense(found)
+        return numbers
 
     def learn(
         self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
@@ -156,18 +192,18 @@ class Client:
         return self._ask("GET", "/v1/model.safetensors")
 
     def pause(self) -> None:
-        self._post("/v1/pause", None)
+        _object_of(self._post("/v1/pause", None))
 
     def resume(self) -> None:
-        self._post("/v1/resume", None)
+        _object_of(self._post("/v1/resume", None))
 
     def save(self) -> None:
         """Makes a checkpoint; returns when it is on disk."""
-        self._post("/v1/save", None)
+        _object_of(self._post("/v1/save", None))
 
     def backup(self) -> str:
         """Copies the learner's folder; returns the copy's name on the service's machine."""
-        return str(self._post("/v1/backup", None)["folder"])
+        return str(_object_of(self._post("/v1/backup", None), "folder")["folder"])
 
     def export(self, *, since: str | float | None = None, until: str | float | None = None) -> Iterator[dict[str, Any]]:
         """All samples, then inputs that wait for their labels: input, label, what was predicted, id, times. ``since`` and
@@ -178,10 +214,10 @@ class Client:
             path = self._path + "/v1/export" + ("?" + urllib.parse.urlencode(times) if times else "")
             connection.request("GET", path, headers=self._headers)
             answer = connection.getresponse()
-            if answer.status >= 400:
+            if answer.status != 200:
                 raise ServiceError(answer.status, _sentence(answer.read()))
             for line in answer:
-                yield json.loads(line)
+                yield _object_of(_read(line))
         finally:
             connection.close()
 
@@ -191,17 +227,17 @@ class Client:
         return self._object("GET", "/v1/versions")
 
     def make_version(self, name: str) -> dict[str, Any]:
-        return dict(self._post("/v1/versions", {"name": name}))
+        return _object_of(self._post("/v1/versions", {"name": name}))
 
     def serve_version(self, name: str) -> dict[str, Any]:
         """Lets a version answer, or ``"live"``, the learner itself."""
-        return dict(self._post(f"/v1/versions/{urllib.parse.quote(name)}/serve", None))
+        return _object_of(self._post(f"/v1/versions/{urllib.parse.quote(name)}/serve", None))
 
     def drop_version(self, name: str) -> None:
         self._ask("DELETE", f"/v1/versions/{urllib.parse.quote(name)}")
 
     def rollback(self) -> dict[str, Any]:
-        return dict(self._post("/v1/rollback", None))
+        return _object_of(self._post("/v1/rollback", None))
 
     def close(self) -> None:
         """Ends this thread's connection; the next request opens another."""
@@ -220,32 +256,18 @@ class Client:
 
     def _send(self, samples: list[dict[str, Any]]) -> Iterator[Answer]:
         body = "".join(json.dumps(sample, allow_nan=False) + "\n" for sample in samples).encode()
-        lines = [json.loads(line) for line in self._ask("POST", "/v1/samples", body).splitlines()]
-        for line in lines:
-            if "error" in line:
-                raise ServiceError(400, line["error"])
-        yield from (_answer(line) for line in lines if "prediction" in line)
-
-    @staticmethod
-    def _sample(found: Mapping[str, Any]) -> int:
-        if "error" in found:
-            raise ServiceError(400, found["error"])
-        return int(found["sample"])
+        lines = [_object_of(_read(line)) for line in self._ask("POST", "/v1/samples", body).splitlines()]
+        found = [line for line in lines if "prediction" in line]
+        yield from (_answer(line) for line in _list_of(found, len(samples)))
 
     def _post(self, path: str, value: Any, *, top: int = 0, ask: str = "") -> Any:
         wishes = {name: str(wish) for name, wish in (("top", top), ("for", ask)) if wish}
         path += "?" + urllib.parse.urlencode(wishes) if wishes else ""
         body = b"" if value is None else json.dumps(value, allow_nan=False).encode()
-        found = json.loads(self._ask("POST", path, body))
-        if isinstance(found, dict) and "error" in found:
-            raise ServiceError(400, found["error"])
-        for one in found if isinstance(found, list) else []:
-            if "error" in one:
-                raise ServiceError(400, one["error"])
-        return found
+        return _read(self._ask("POST", path, body))
 
     def _object(self, method: str, path: str) -> dict[str, Any]:
-        return dict(json.loads(self._ask(method, path)))
+        return _object_of(_read(self._ask(method, path)))
 
     def _connection(self) -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
@@ -274,19 +296,24 @@ class Client:
                 if last:
                     raise
             else:
-                if answer.status < 400:
+                if answer.status == 200:
                     return got
                 if answer.status not in _AGAIN or last:
                     raise ServiceError(answer.status, _sentence(got))
-                wait = max(wait, min(_LONGEST_WAIT, float(answer.headers.get("Retry-After", 0))))
+                wait = max(wait, _retry_after(answer.headers.get("Retry-After", "")))
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+
+def _retry_after(words: str) -> float:
+    """Seconds; a date, or anything else, says nothing to us."""
+    return min(_LONGEST_WAIT, float(words)) if words.isascii() and words.isdigit() else 0.0
 
 
 def _sentence(body: bytes) -> str:
     try:
         return str(json.loads(body)["error"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return body.decode(errors="replace").strip()[:500]
 
 

@@ -165,3 +165,57 @@ def test_what_was_said_is_exported(service):
     assert len(list(service.export(since=time.time() - 600))) == 51
     with pytest.raises(ServiceError, match="400: --since soon: is neither a date"):
         list(service.export(since="soon"))
+
+
+def sham(*answers):
+    """A server that gives these bytes, one answer a connection, whatever it is asked."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        for words in answers:
+            with listening.accept()[0] as connection:
+                connection.recv(1 << 16)
+                connection.sendall(words)
+        listening.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return Client("http://127.0.0.1:%d" % listening.getsockname()[1], timeout=5, retries=len(answers) - 1)
+
+
+def said(body, status="200 OK", fields=""):
+    body = body if isinstance(body, bytes) else body.encode()
+    head = f"HTTP/1.1 {status}\r\n{fields}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "x", "null", "7", "[]", "{}", "[null]", '["x"]', '[{"prediction": 1, "top": [7]}]', '[{"prediction": 1}, {"prediction": 2}]',
+     "[" * 100000, '[{"sample": null}]', '[{"error": 7}]', b"\xff\xfe", '{"error": null}'],
+)  # fmt: skip
+def test_answers_that_make_no_sense_are_named(body):
+    with pytest.raises(ServiceError):
+        sham(said(body)).predict([1.0])
+    with pytest.raises(ServiceError):
+        sham(said(body)).label("a", 1)
+    with pytest.raises(ServiceError):
+        sham(said(body)).backup()
+    with pytest.raises(ServiceError):
+        list(sham(said(body)).learn([[1.0]], [1]))
+
+
+def test_other_statuses_are_errors():
+    for status, fields in (("302 Found", "Location: file:///etc/passwd\r\n"), ("204 No Content", ""), ("999 What", "")):
+        with pytest.raises(ServiceError):
+            sham(said("", status, fields)).state()
+
+
+@pytest.mark.parametrize("wait", ["Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-5", "nan", "", "1e-3"])
+def test_retry_after_may_be_anything(wait):
+    client = sham(said('{"error": "busy"}', "503 Busy", f"Retry-After: {wait}\r\n"), said('{"samples": 3}'))
+    assert client.state() == {"samples": 3}
+
+
+@pytest.mark.parametrize("words", [b"", b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200])
+def test_broken_answers_are_asked_for_again(words):
+    assert sham(words, said('{"samples": 3}')).state() == {"samples": 3}
