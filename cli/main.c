@@ -21,6 +21,7 @@ static const struct verb verbs[] = {
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
 	{"tune", cmd_tune, "find the first learning rate and epsilon"},
 	{"report", cmd_report, "show runs on a page, or in single figures"},
+	{"top", cmd_top, "watch a service or a run in the terminal"},
 	{"show", cmd_show, "show a run in the terminal"},
 	{"methods", cmd_methods, "list the methods"},
 	{"list", cmd_list, "list every strategy there is"},

@@ -344,3 +344,14 @@ void progress_end(struct progress *progress)
 	if (progress->to && (progress->terminal || progress->stale))
 		draw(progress);
 }
+
+int progress_columns(void)
+{
+	struct winsize size;
+	const char *words = getenv("COLUMNS");
+	int found = words ? atoi(words) : 0;
+
+	if (found <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		found = size.ws_col;
+	return found > 0 ? found : COLUMNS_UNKNOWN;
+}

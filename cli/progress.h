@@ -98,6 +98,9 @@ double progress_left(double seconds, uint64_t done, uint64_t total);
 /* "0:42", "12:05", "1:02:03"; "-:--" for a negative number. */
 void progress_clock(char out[PROGRESS_CLOCK], double seconds);
 
+/* Of standard output: COLUMNS, or the terminal's, or 80. */
+int progress_columns(void);
+
 /* Whether UTF-8 may be used, by LC_ALL, LC_CTYPE and LANG. */
 bool progress_utf8(void);
 

@@ -22,8 +22,8 @@
 #include "base/paths.h"
 #include "formats/mapped.h"
 #include "formats/tar.h"
+#include "serve/fetch.h"
 #include "serve/parcel.h"
-#include "serve/child.h"
 
 enum { HEADERS_MOST = 64 << 10 };
 static const double PATIENCE = 300, EVERY = 1; /* seconds for one download, between two looks */
@@ -123,15 +123,6 @@ static int take_up(struct follow *f, const char *path, struct err *err)
 
 /* --- asking --- */
 
-/* A line of curl's config: key = "value". */
-static void add_line(struct text *out, const char *key, const char *before, const char *value)
-{
-	text_addf(out, "%s = \"%s", key, before);
-	for (; *value; value++)
-		text_addf(out, "%s%c", strchr("\"\\", *value) ? "\\" : "", *value);
-	text_add(out, "\"\n");
-}
-
 static double latest(void *context, double start)
 {
 	struct follow *f = context;
@@ -143,25 +134,12 @@ static double latest(void *context, double start)
 	return ending ? 0 : start + PATIENCE;
 }
 
-/* The token is read from a descriptor: arguments can be seen by others. */
 static bool ask(struct follow *f, char complaint[512])
 {
-	static const char *const curl[] = {"curl", "-sS", "--fail", "--connect-timeout", "5",
-		"--speed-time", "20", "--speed-limit", "1", "--proto", "=http,https", "-K", "-",
-		NULL};
-	struct text words = {0};
-	bool well;
+	const struct fetch wish = {
+		f->url, "/v1/serving.tar", f->token, f->tag, f->coming, f->headers};
 
-	add_line(&words, "url", f->url, "/v1/serving.tar");
-	add_line(&words, "output", "", f->coming);
-	add_line(&words, "dump-header", "", f->headers);
-	if (*f->token)
-		add_line(&words, "header", "Authorization: Bearer ", f->token);
-	if (*f->tag)
-		add_line(&words, "header", "If-None-Match: ", f->tag);
-	well = !words.failed && child_run(curl, &words, latest, f, complaint);
-	text_release(&words);
-	return well;
+	return fetch(&wish, latest, f, complaint);
 }
 
 /* A header's value, cut at `room`; false: there is none. */

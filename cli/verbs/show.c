@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cli/args.h"
 #include "cli/came_to.h"
@@ -17,7 +15,7 @@
 
 enum { CLASSES = 10, CONFUSIONS = 5 };
 enum { CUTS_MOST = 12, CUTS_FIRST = 6, CUTS_LAST = 2 };
-enum { CURVE_HEIGHT = 4, WIDTH_LEAST = 20, WIDTH_MOST = 100, MARGIN = 12, WIDTH_USUAL = 80 };
+enum { CURVE_HEIGHT = 4, WIDTH_LEAST = 20, WIDTH_MOST = 100, MARGIN = 12 };
 
 static const struct {
 	const char *title;
@@ -37,13 +35,8 @@ static const struct {
 
 static int columns(void)
 {
-	struct winsize size;
-	const char *words = getenv("COLUMNS");
-	int found = words ? atoi(words) : 0;
+	const int found = progress_columns() - MARGIN;
 
-	if (found <= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		found = size.ws_col;
-	found = (found > 0 ? found : WIDTH_USUAL) - MARGIN;
 	return found < WIDTH_LEAST ? WIDTH_LEAST : found > WIDTH_MOST ? WIDTH_MOST : found;
 }
 
