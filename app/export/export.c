@@ -216,6 +216,7 @@ static int add_row(struct walk *w, const struct export_row *row, struct err *err
 static int add_samples(struct walk *w, struct err *err)
 {
 	struct journal_said said;
+	float weight;
 	bool more = true;
 	int code = 0;
 
@@ -230,9 +231,11 @@ static int add_samples(struct walk *w, struct err *err)
 		if (!code)
 			code = journal_guesses(w->journal, &id, 1, w->guess, err);
 		if (!code)
+			code = journal_weights(w->journal, id, 1, &weight, err);
+		if (!code)
 			code = add_row(w,
-				&(struct export_row){
-					id, &said, w->input, w->label, w->guess, said.probability},
+				&(struct export_row){id, &said, w->input, w->label, w->guess,
+					said.probability, weight},
 				err);
 		w->result->samples += !code;
 	}

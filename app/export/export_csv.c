@@ -43,7 +43,7 @@ static int begin(struct export_out *out, struct err *err)
 	const bool numbers = about->target == TARGET_NUMBER;
 
 	out->words.safe = true;
-	text_add(&out->words, "id,sample,asked,labelled,corrected");
+	text_add(&out->words, "id,sample,asked,labelled,corrected,weight");
 	for (int k = 0; k < about->width; k++)
 		head(out, "label", k);
 	for (int kind = 0; kind < (numbers ? NUMBER_OUTPUTS : 1); kind++)
@@ -120,6 +120,7 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 	add_time(out, row->said->asked);
 	add_time(out, row->said->labelled);
 	add_time(out, row->said->corrected);
+	add_float(&out->words, row->label ? row->weight : NAN);
 	if (out->about->target == TARGET_NUMBER) {
 		add_numbers(out, row);
 	} else {

@@ -32,6 +32,7 @@ struct export_row {
 	const union target *label; /* NULL: none */
 	const union target *guess; /* TARGET_NONE: nothing was known */
 	double probability;        /* of a class; NAN: unknown */
+	float weight;
 };
 
 struct export_out {

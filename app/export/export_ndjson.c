@@ -50,6 +50,8 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 	if (row->label)
 		answers_add_label(&json, row->label, about->target, about->width, about->numbers,
 			&about->names);
+	if (row->label && row->weight != 1)
+		jwriter_float(&json, "weight", row->weight);
 	if (about->target == TARGET_NUMBER)
 		answers_add_numbers(
 			&json, target_numbers(row->guess), about->width, about->numbers);

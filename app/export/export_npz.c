@@ -7,6 +7,7 @@
  *	low, high              of numbers
  *	probability            of a class, float64
  *	asked, labelled, corrected  datetime64[ms], UTC
+ *	weight  float32; NAN where there is no label
  *	id, sample             the id as JSON; -1: the input waits for its label
  */
 #include <errno.h>
@@ -29,6 +30,7 @@ enum {
 	ASKED,
 	LABELLED,
 	CORRECTED,
+	WEIGHT,
 	SAMPLE,
 	ID,
 	CLASSES,
@@ -49,6 +51,7 @@ static const struct {
 	[ASKED] = {"asked", "<M8[ms]", 8},
 	[LABELLED] = {"labelled", "<M8[ms]", 8},
 	[CORRECTED] = {"corrected", "<M8[ms]", 8},
+	[WEIGHT] = {"weight", "<f4", 4},
 	[SAMPLE] = {"sample", "<i8", 8},
 	[ID] = {"id", "|S", 0},
 	[CLASSES] = {"classes", "|S", 0},
@@ -143,6 +146,7 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 	put_time(npz, ASKED, row->said->asked);
 	put_time(npz, LABELLED, row->said->labelled);
 	put_time(npz, CORRECTED, row->said->corrected);
+	put(npz, WEIGHT, row->label ? &row->weight : &(const float){NAN}, sizeof(row->weight));
 	put(npz, SAMPLE, &row->sample, sizeof(row->sample));
 	put_words(npz, ID, row->said->key);
 	return 0;

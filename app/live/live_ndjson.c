@@ -1,11 +1,14 @@
 /* Lines of NDJSON: one table each. */
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "base/words/moment.h"
 #include "live/live_line.h"
 #include "schema/schema.h"
 
-enum { DEEPEST = 3 }; /* channels, height, width */
+enum { DEEPEST = 3 };                 /* channels, height, width */
+static const double WHEN_MOST = 1e11; /* seconds: beyond, it is milliseconds */
 
 static int read_id(
 	const struct jvalue *table, const char *where, struct event *line, struct err *err)
@@ -199,6 +202,27 @@ static int read_weight(
 	return 0;
 }
 
+static int read_when(
+	const struct jvalue *when, const char *where, struct event *line, struct err *err)
+{
+	const char *words = jvalue_text(when);
+	int64_t micros = 0;
+	double seconds = 0;
+
+	if (!when || jvalue_kind(when) == JVALUE_NONE)
+		return 0;
+	if (jvalue_number(when, &seconds) && seconds > 0 && seconds < WHEN_MOST)
+		micros = (int64_t)(seconds * 1e6);
+	else if (!words || !moment_date(words, strlen(words), &micros) || micros <= 0)
+		return err_set(err, ERR_INPUT,
+			"%s: when: is neither a date, such as \"2024-02-29T12:30:00Z\", nor "
+			"seconds "
+			"since 1970",
+			where);
+	line->when = micros / 1000;
+	return 0;
+}
+
 int live_line_object(const struct jvalue *table, const char *where,
 	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
@@ -223,6 +247,8 @@ int live_line_object(const struct jvalue *table, const char *where,
 		code = read_weight(jvalue_find(table, "weight"), where, line, err);
 	if (!code && numbers)
 		code = read_wish(table, where, shape, line, err);
+	if (!code && numbers)
+		code = read_when(jvalue_find(table, "when"), where, line, err);
 	line->has_input = numbers != NULL;
 	line->has_label = label != NULL;
 	return code;

@@ -49,6 +49,7 @@ struct event {
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label says it itself */
 	bool negative;             /* the name is a negative number, not text */
 	struct answers_wish wish;
+	int64_t when; /* of the input, in milliseconds since 1970; 0: as it arrives */
 	struct event_place place;
 	const float *input; /* if has_input; session_room, or anywhere */
 	size_t learned;     /* the schema's mark before decoding, from session_decode */

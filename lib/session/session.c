@@ -242,6 +242,7 @@ static int gather_input(struct session *s, const struct event *event, struct sen
 	at = group->inputs_count++;
 	memcpy(group->ids[at], id, sizeof(*group->ids));
 	group->wishes[at] = answers_wish_or(event->wish, answers_wish_or(to->wish, s->config.wish));
+	group->whens[at] = event->when;
 	group->to[at] = to;
 	group->places[at] = event->place;
 	to->owed++;

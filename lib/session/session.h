@@ -93,6 +93,7 @@ struct session_group {
 	struct sender **to;
 	struct event_place *places;
 	struct answers_wish *wishes; /* with all fields set */
+	int64_t *whens;              /* as in struct event */
 	float *inputs;
 	union target *guesses;
 	double *sureness;       /* of the guesses, as the journal keeps it */

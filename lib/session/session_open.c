@@ -184,12 +184,14 @@ static int make_group(
 	group->to = mem_new(SESSION_GROUP, sizeof(*group->to));
 	group->places = mem_new(SESSION_GROUP, sizeof(*group->places));
 	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
+	group->whens = mem_new(SESSION_GROUP, sizeof(*group->whens));
 	group->inputs = mem_new((size_t)group->most * floats, sizeof(*group->inputs));
 	group->guesses = mem_new(SESSION_GROUP * target_guess(width), sizeof(*group->guesses));
 	group->sureness = mem_new(SESSION_GROUP, sizeof(*group->sureness));
 	group->labels = mem_new(labels, sizeof(*group->labels));
 	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
-		!group->inputs || !group->guesses || !group->sureness || !group->labels)
+		!group->whens || !group->inputs || !group->guesses || !group->sureness ||
+		!group->labels)
 		return err_memory(
 			err, "events", (size_t)group->most * floats * sizeof(*group->inputs));
 	for (int i = 0; i < SESSION_GROUP; i++)
@@ -354,6 +356,7 @@ static void release_group(struct session_group *group)
 	mem_free(group->to);
 	mem_free(group->places);
 	mem_free(group->wishes);
+	mem_free(group->whens);
 	mem_free(group->inputs);
 	mem_free(group->guesses);
 	mem_free(group->sureness);

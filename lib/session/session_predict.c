@@ -138,8 +138,10 @@ int session_predict(struct session *s, int n, struct err *err)
 		code = run_schema_keep(&s->run, err);
 	if (!code && s->watch.keeping)
 		code = s->watch.keeping(s->watch.context, group->ids[n - 1], err);
+	journal_when(s->journal, group->whens);
 	if (!code)
 		code = journal_wait(s->journal, group->keys, group->inputs, group->guesses,
 			group->sureness, n, err);
+	journal_when(s->journal, NULL);
 	return code;
 }

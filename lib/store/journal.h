@@ -109,6 +109,8 @@ enum { JOURNAL_KEY = 500 };
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
 	const union target *guesses, const double *probabilities, int n, struct err *err);
+/* When the inputs of the next journal_wait came, borrowed; NULL, or 0 for one: now. */
+void journal_when(struct journal *journal, const int64_t *whens);
 int journal_take(struct journal *journal, const char *key, float *input, union target *guesses,
 	struct err *err);
 int journal_label(struct journal *journal, const union target *labels, int n, struct err *err);

@@ -88,6 +88,7 @@ struct journal {
 	size_t labelled;             /* how many of them have labels in the table */
 	const union target *guesses; /* from journal_beside, as is the mark */
 	const struct journal_mark *mark;
+	const int64_t *whens; /* from journal_when */
 	const float *weights; /* from journal_weigh */
 	int weights_count;
 	const char *const *leaving; /* from journal_leave */

@@ -94,10 +94,11 @@ static bool tail_get(const struct journal *j, const void *record, size_t size, s
 }
 
 /* The number of the input that waits under the key; a new one where there is none. */
-static int arrival_of(
-	const struct wait_job *job, const char *key, int64_t *arrival, int64_t *waiting)
+static int arrival_of(const struct wait_job *job, int i, int64_t *arrival, int64_t *waiting)
 {
 	struct journal *j = job->journal;
+	const char *key = job->keys[i];
+	const int64_t when = j->whens && j->whens[i] ? j->whens[i] : job->now;
 	struct tail tail;
 	const void *found;
 	void *record;
@@ -114,7 +115,7 @@ static int arrival_of(
 		status = lmdb_put(
 			j->lmdb, ARRIVALS, id_key(arrival), strlen(key) + KEY_TIME, &record);
 	if (!status)
-		key_put(record, key, strlen(key), job->now);
+		key_put(record, key, strlen(key), when);
 	return status;
 }
 
@@ -127,7 +128,7 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 	union target guess[TARGET_GUESS_MOST], more[MORE_GUESS_MOST];
 	struct tail tail = {.probability = NAN};
 	void *record;
-	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
+	int status = arrival_of(job, i, &tail.arrival, waiting);
 
 	if (!status)
 		status = lmdb_put(j->lmdb, WAITING, text_key(job->keys[i]), bytes, &record);
@@ -228,6 +229,11 @@ static int wait_body(struct lmdb *lmdb, const void *context)
 	if (!status)
 		status = journal_put_notes(j);
 	return status ? status : journal_put_header(j, job->header);
+}
+
+void journal_when(struct journal *journal, const int64_t *whens)
+{
+	journal->whens = whens;
 }
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,

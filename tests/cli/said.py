@@ -84,6 +84,23 @@ def check_kind(work, kind, label, wishes):
     return folder, rows
 
 
+def check_weights(work):
+    """Weights and times that came with the samples come back, and teach the same again."""
+    sent = [dict(line, weight=i % 3 / 2, when=1700000000 + i) for i, line in enumerate(samples(30, KINDS["classes"][0]))]
+    sent[1]["when"] = "2023-11-14T22:13:21Z"
+    folder = os.path.join(work, "weights")
+    answers = learn(folder, sent, [])
+    code, rows, errors = export(folder)
+    verdict(code == 0 and [row.get("weight", 1) for row in rows] == [line["weight"] for line in sent] and
+            [row["asked"] for row in rows] == [iso(1700000000 + i)[:-1] + ".000Z" for i in range(30)],
+            "weights and times are those that were sent", rows[:3], errors)
+    table = list(csv.DictReader(io.StringIO(retain("export", folder, "--format", "csv").stdout)))
+    verdict([float(row["weight"]) for row in table] == [line["weight"] for line in sent], "in CSV, too", table[:2])
+    verdict(learn(folder + "2", rows, []) == answers, "and a weighted stream is learned again from its export")
+    bad = learn(folder + "3", [dict(sent[0], when="yesterday"), dict(sent[1], when=-5)], [])
+    verdict(len(bad) == 2 and all("when: is neither a date" in one["error"] for one in bad), "a time that is none is refused", bad)
+
+
 def check_csv(kind, folder, rows):
     table = list(csv.DictReader(io.StringIO(retain("export", folder, "--format", "csv").stdout)))
     label, guess = ("label_1", "prediction_1") if kind == "several numbers" else ("label", "prediction")
@@ -183,6 +200,7 @@ def main():
             check_csv(kind, folder, rows)
             check_npz(work, kind, folder, rows)
         check_times(folder)
+        check_weights(work)
         check_working(work)
         check_others(work)
     finally:
