@@ -146,9 +146,12 @@ class Client:
 
     # Labels and samples
 
-    def label(self, id: Id, label: Label) -> int:
+    def label(self, id: Id, label: Label, *, weight: float = 1) -> int:
         """The label of an input that was observed; returns its sample's number."""
-        return self.labels({id: label})[0]
+        said: dict[str, Any] = {"id": id, "label": _plain(label)}
+        if weight != 1:
+            said["weight"] = float(weight)
+        return self._sample(self._post("/v1/label", [said])[0])
 
     def labels(self, labels: Mapping[Id, Label]) -> list[int]:
         found = self._post("/v1/label", [{"id": id, "label": _plain(label)} for id, label in labels.items()])

@@ -32,8 +32,8 @@ static const struct shape {
 		     "\"#/components/schemas/Input\"}, \"id\": {\"$ref\": "
 		     "\"#/components/schemas/Id\"}, \"top\": "
 		     "{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}, \"for\": "
-		     "{\"enum\": [\"now\", "
-		     "\"ever\"]}}}"},
+		     "{\"enum\": [\"now\", \"ever\"]}, \"when\": {\"type\": [\"string\", "
+		     "\"number\"], \"description\": \"a date, or seconds since 1970\"}}}"},
 	{"Questions",
 		"{\"oneOf\": [{\"$ref\": \"#/components/schemas/Question\"}, {\"type\": \"array\", "
 		"\"minItems\": 1, \"items\": {\"$ref\": \"#/components/schemas/Question\"}}]}"},
@@ -66,7 +66,8 @@ static const struct shape {
 		  "{\"id\": "
 		  "{\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"anyOf\": [{\"type\": "
 		  "[\"string\", \"integer\", \"boolean\"]}, {\"$ref\": "
-		  "\"#/components/schemas/Number\"}]}}}"},
+		  "\"#/components/schemas/Number\"}]}, \"weight\": {\"type\": \"number\", "
+		  "\"minimum\": 0, \"maximum\": 1000000, \"default\": 1}}}"},
 	{"Labels", "{\"oneOf\": [{\"$ref\": \"#/components/schemas/Label\"}, {\"type\": \"array\", "
 		   "\"items\": "
 		   "{\"$ref\": \"#/components/schemas/Label\"}}]}"},
