@@ -67,8 +67,8 @@ static int told(const char *function, int code, const struct retain_err *why, st
 
 	if (!why->message[0])
 		snprintf(number, sizeof(number), "failed with code %d", code);
-	return err_set(err, code > 0 || code < ERR_STOPPED ? ERR_STATE : code, "vectors: %s: %s",
-		function, why->message[0] ? why->message : number);
+	return err_set(err, code > 0 || code < ERR_STOPPED ? ERR_STATE : code, "vectors: %s: %.*s",
+		function, (int)sizeof(why->message) - 1, why->message[0] ? why->message : number);
 }
 
 /* Of an operation that cannot be repeated. */

@@ -22,13 +22,19 @@ static void open_started(struct bench *bench)
 	assert_int_equal(desk_start(bench_desk(bench), NULL), 0);
 }
 
-static void open_taught(struct bench *bench)
+static void teach(struct bench *bench)
 {
 	open_started(bench);
 	assert_int_equal(bench_ask(bench, "POST", "/v1/samples",
 				 "{\"id\": 1, \"input\": [1, 2], \"label\": 2}\n{\"id\": 2, "
 				 "\"input\": [2, 1]}\n"),
 		200);
+}
+
+static void open_taught(struct bench *bench)
+{
+	teach(bench);
+	assert_int_equal(bench_ask(bench, "POST", "/v1/versions", "{\"name\": \"made\"}"), 200);
 }
 
 static void open_paused(struct bench *bench)
@@ -87,31 +93,38 @@ static const struct situation {
 
 static const char *const bodies[] = {"", "{}", "[]", "nonsense", "{\"input\": [1, 2]}",
 	"[{\"input\": [1, 2]}, {\"input\": [2, 2]}]", "{\"id\": 9, \"input\": [1, 2]}",
-	"{\"id\": 2, \"label\": 1}", "{\"id\": 8, \"input\": [1, 2], \"label\": 1}\n\n{",
+	"{\"name\": \"another\"}", "{\"id\": 2, \"label\": 1}",
+	"{\"id\": 8, \"input\": [1, 2], \"label\": 1}\n\n{",
 	"{\"inputs\": [{\"name\": \"input\", \"shape\": [1, 2], \"datatype\": \"FP32\", "
 	"\"data\": [1, 2]}]}"};
 
 /* What must come of it, where it is not clear from the route alone. */
 static const struct expected {
-	const char *situation, *path, *body;
+	const char *situation, *method, *path, *body;
 	int status;
 } expected[] = {
-	{"nothing yet", "/v1/save", "", 404},
-	{"one class", "/v1/save", "", 200},
-	{"paused", "/v1/save", "", 200},
-	{"ended", "/v1/save", "", 503},
-	{"failed", "/v1/save", "", 503},
-	{"fixed model", "/v1/save", "", 404},
-	{"page", "/v1/save", "", 404},
-	{"paused", "/v1/label", "{\"id\": 2, \"label\": 1}", 503},
-	{"paused", "/v1/samples", "{\"id\": 2, \"label\": 1}", 503},
-	{"paused", "/v1/predict", "{\"input\": [1, 2]}", 200},
-	{"paused", "/v1/predict", "{\"id\": 9, \"input\": [1, 2]}", 200},
-	{"one class", "/v1/predict", "{\"input\": [1, 2]}", 200},
-	{"nothing yet", "/v1/predict", "{\"input\": [1, 2]}", 200},
-	{"fixed model", "/v1/predict", "{\"input\": [1, 2]}", 200},
-	{"ended", "/v1/predict", "{\"id\": 9, \"input\": [1, 2]}", 503},
-	{"failed", "/v1/label", "{\"id\": 2, \"label\": 1}", 503},
+	{"nothing yet", "POST", "/v1/save", "", 404},
+	{"one class", "POST", "/v1/save", "", 200},
+	{"paused", "POST", "/v1/save", "", 200},
+	{"ended", "POST", "/v1/save", "", 503},
+	{"failed", "POST", "/v1/save", "", 503},
+	{"fixed model", "POST", "/v1/save", "", 404},
+	{"page", "POST", "/v1/save", "", 404},
+	{"paused", "POST", "/v1/label", "{\"id\": 2, \"label\": 1}", 503},
+	{"paused", "POST", "/v1/samples", "{\"id\": 2, \"label\": 1}", 503},
+	{"paused", "POST", "/v1/predict", "{\"input\": [1, 2]}", 200},
+	{"paused", "POST", "/v1/predict", "{\"id\": 9, \"input\": [1, 2]}", 200},
+	{"one class", "POST", "/v1/predict", "{\"input\": [1, 2]}", 200},
+	{"nothing yet", "POST", "/v1/predict", "{\"input\": [1, 2]}", 200},
+	{"fixed model", "POST", "/v1/predict", "{\"input\": [1, 2]}", 200},
+	{"ended", "POST", "/v1/predict", "{\"id\": 9, \"input\": [1, 2]}", 503},
+	{"failed", "POST", "/v1/label", "{\"id\": 2, \"label\": 1}", 503},
+	{"nothing yet", "POST", "/v1/versions", "{\"name\": \"another\"}", 409},
+	{"one class", "POST", "/v1/versions", "{\"name\": \"another\"}", 200},
+	{"paused", "POST", "/v1/versions", "{\"name\": \"another\"}", 200},
+	{"ended", "POST", "/v1/versions", "{\"name\": \"another\"}", 503},
+	{"fixed model", "POST", "/v1/versions", "{\"name\": \"another\"}", 404},
+	{"one class", "GET", "/v1/versions/made", "{}", 200},
 };
 
 static void check_answer(
@@ -122,6 +135,7 @@ static void check_answer(
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
 		if (!strcmp(expected[i].situation, situation->name) &&
+			!strcmp(expected[i].method, asked->request.method) &&
 			!strcmp(expected[i].path, asked->request.path) &&
 			!strcmp(expected[i].body, body) && expected[i].status != answer->status)
 			fail_msg("%s: %s %s: %d, not %d", situation->name, asked->request.path,
@@ -140,16 +154,24 @@ static void check_answer(
 	jvalue_free(value);
 }
 
-/* A route's path, with the name of what is served in its hole. */
-static void route_path(const struct route *route, char out[256])
+static void fill(char path[256], const char *hole, const char *words)
 {
-	const char *hole = strstr(route->path, "{name}");
+	char *at = strstr(path, hole), rest[256];
 
-	if (hole)
-		snprintf(
-			out, 256, "%.*sretain%s", (int)(hole - route->path), route->path, hole + 6);
-	else
-		snprintf(out, 256, "%s", route->path);
+	if (!at)
+		return;
+	snprintf(rest, sizeof(rest), "%s", at + strlen(hole));
+	snprintf(at, 256 - (size_t)(at - path), "%s%s", words, rest);
+}
+
+/* A route's path, with the name of what is served in its hole, and one version or another. */
+static void route_path(const struct route *route, int turn, char out[256])
+{
+	static const char *const versions[] = {"live", "made", "none", "..", "lock", "{version}"};
+
+	snprintf(out, 256, "%s", route->path);
+	fill(out, "{name}", "retain");
+	fill(out, "{version}", versions[turn % (int)(sizeof(versions) / sizeof(*versions))]);
 }
 
 static bool pauses(const struct route *route)
@@ -167,7 +189,7 @@ static bool ends_it(const struct situation *situation, const char *body)
 /* While it opens what is on the desk waits; then all of it is done. */
 static void every_route(struct bench *bench, const struct situation *situation)
 {
-	enum { COUNT_BODIES = sizeof(bodies) / sizeof(*bodies), MOST = 512 };
+	enum { COUNT_BODIES = sizeof(bodies) / sizeof(*bodies), MOST = 1024 };
 	static struct bench_request asked[MOST];
 	static char paths[MOST][256];
 	const bool opens = situation->open == open_only;
@@ -178,7 +200,7 @@ static void every_route(struct bench *bench, const struct situation *situation)
 			assert_true(count < MOST);
 			if (ends_it(situation, bodies[b]))
 				continue;
-			route_path(route, paths[count]);
+			route_path(route, b, paths[count]);
 			bench_send(
 				&asked[count], bench, route->method, paths[count], NULL, bodies[b]);
 			if (!opens) {
@@ -238,7 +260,7 @@ static void a_save_is_answered_when_it_is_saved(void **state)
 
 	(void)state;
 	bench_init(&bench, SMALL);
-	open_taught(&bench);
+	teach(&bench);
 	assert_int_equal(checkpoints(&bench), 0);
 	assert_int_equal(bench_ask(&bench, "POST", "/v1/save", ""), 200);
 	assert_int_equal(checkpoints(&bench), 1);

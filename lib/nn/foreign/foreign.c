@@ -26,8 +26,9 @@ int foreign_failed(const struct net *net, const char *function, int code,
 		snprintf(number, sizeof(number), "failed with code %d", code);
 	if (code > 0 || code < ERR_STOPPED)
 		code = ERR_STATE;
-	return err_set(err, code, "%s: %s: %s", net->spec.arch, function,
-		why->message[0] ? why->message : number);
+	/* The program may have filled all of it. */
+	return err_set(err, code, "%s: %s: %.*s", net->spec.arch, function,
+		(int)sizeof(why->message) - 1, why->message[0] ? why->message : number);
 }
 
 static int check_net(const struct net *net, const struct retain_net *said, struct err *err)
