@@ -2,12 +2,13 @@
  * The models of numbers (learn/numbers) alone over a table, row by row: how far answers are from
  * targets, beside the last value and the running mean, and what a row costs.
  *
- *	zcat TABLE.csv.gz | build/bench/numbers [-t TARGET] [-n ROWS] [-s STEP] [-f FEATURES] [-v]
+ *	zcat TABLE.csv.gz | build/bench/numbers [-t TARGET] [-n ROWS] [-s STEP] [-l LATE] [-f FEATURES] [-v]
  *
  * The target is the column of that name, or the last. Columns of numbers are scaled as a learner
  * does it; of other columns, the first eight values are columns of 0 and 1. In place of a net's
  * answers there are running means; in place of its features, with -f, random rectified sums of
- * inputs. -s rows are a time step; -v prints how much each model counts at the end.
+ * inputs. -s rows are a time step; of -l time steps, labels are still
+ * unknown when the next one is asked about; -v prints how much each model counts at the end.
  */
 #include <math.h>
 #include <stdio.h>
@@ -152,7 +153,7 @@ struct bench {
 	struct numbers *numbers;
 	struct scaling *scaling;
 	size_t floats, features;
-	int step;
+	int step, late;
 	float *raw, *inputs, *hidden, *slow, *answers, *mix;
 	union target *labels;
 	double seconds;
@@ -194,51 +195,79 @@ static void make_features(struct bench *bench, int n)
 		}
 }
 
-/* Returns the newest target; `mean` is of all before. */
+/* A time step's samples. */
+static struct numbers_samples fill(
+	struct bench *bench, struct table *table, long from, double mean, const float *said)
+{
+	const int n = table->rows - from < bench->step ? (int)(table->rows - from) : bench->step;
+
+	for (int i = 0; i < n; i++) {
+		const char *target = table->cells[from + i][table->target];
+
+		encode(table, from + i, bench->raw + (size_t)i * bench->floats);
+		bench->slow[i] = (float)mean;
+		bench->labels[i].number = *target ? strtof(target, NULL) : NAN;
+	}
+	scale_apply(scaling_scale(bench->scaling), bench->raw, n, bench->inputs);
+	make_features(bench, n);
+	return (struct numbers_samples){bench->inputs, bench->raw,
+		bench->features ? bench->hidden : NULL, bench->slow, n, bench->late * bench->step,
+		said, NUMBER_OUTPUTS};
+}
+
+/* `last` and `mean`: of the targets that are known. */
+static void add_errors(
+	const struct bench *bench, int n, double last, double mean, struct score *score)
+{
+	for (int i = 0; i < n; i++) {
+		const float *answer = bench->answers + (size_t)i * NUMBER_OUTPUTS;
+		const float y = bench->labels[i].number;
+
+		if (!isfinite(y))
+			continue;
+		score->ours += fabs((double)(y - answer[NUMBER_VALUE]));
+		score->last += fabs((double)y - last);
+		score->mean += fabs((double)y - mean);
+		score->inside += y >= answer[NUMBER_LOW] && y <= answer[NUMBER_HIGH];
+		score->width += (double)(answer[NUMBER_HIGH] - answer[NUMBER_LOW]);
+	}
+}
+
 static void go(struct bench *bench, struct table *table, struct score *score)
 {
+	const size_t answers = (size_t)bench->step * NUMBER_OUTPUTS;
+	float *said = need(calloc((size_t)bench->late + 1, answers * sizeof(*said)));
 	double last = 0, mean = 0, seen = 0;
 
 	for (long from = 0; from < table->rows; from += bench->step) {
-		const int n =
-			table->rows - from < bench->step ? (int)(table->rows - from) : bench->step;
-		const struct numbers_samples samples = {bench->inputs, bench->raw,
-			bench->features ? bench->hidden : NULL, bench->slow, n};
-		double begun;
+		const long known = from - (long)bench->late * bench->step;
+		float *const then =
+			said + (size_t)(from / bench->step) % ((size_t)bench->late + 1) * answers;
+		float *const first = said + (size_t)(from / bench->step + 1) %
+						    ((size_t)bench->late + 1) * answers;
+		struct numbers_samples samples = fill(bench, table, from, mean, NULL);
+		double begun = now();
 
-		for (int i = 0; i < n; i++) {
-			encode(table, from + i, bench->raw + (size_t)i * bench->floats);
-			bench->slow[i] = (float)mean;
-			bench->labels[i].number =
-				strtof(table->cells[from + i][table->target], NULL);
-			if (!*table->cells[from + i][table->target])
-				bench->labels[i].number = NAN;
-		}
-		scale_apply(scaling_scale(bench->scaling), bench->raw, n, bench->inputs);
-		make_features(bench, n);
-		begun = now();
 		numbers_ask(bench->numbers, &samples, bench->answers);
+		bench->seconds += now() - begun;
+		memcpy(then, bench->answers, (size_t)samples.n * NUMBER_OUTPUTS * sizeof(*then));
+		if (seen)
+			add_errors(bench, samples.n, last, mean, score);
+		if (known < 0)
+			continue;
+		if (known < from)
+			samples = fill(bench, table, known, mean, first);
+		begun = now();
 		numbers_learn(bench->numbers, &samples, bench->labels);
 		bench->seconds += now() - begun;
-		scaling_see(bench->scaling, bench->raw, n);
-		for (int i = 0; i < n; i++) {
-			const float *answer = bench->answers + (size_t)i * NUMBER_OUTPUTS;
-			const float y = bench->labels[i].number;
-
-			if (!isfinite(y) || !seen)
-				continue;
-			score->ours += fabs((double)(y - answer[NUMBER_VALUE]));
-			score->last += fabs((double)y - last);
-			score->mean += fabs((double)y - mean);
-			score->inside += y >= answer[NUMBER_LOW] && y <= answer[NUMBER_HIGH];
-			score->width += (double)(answer[NUMBER_HIGH] - answer[NUMBER_LOW]);
-		}
-		for (int i = 0; i < n; i++)
+		scaling_see(bench->scaling, bench->raw, samples.n);
+		for (int i = 0; i < samples.n; i++)
 			if (isfinite(bench->labels[i].number)) {
 				last = (double)bench->labels[i].number;
 				mean += (last - mean) / ++seen;
 			}
 	}
+	free(said);
 }
 
 int main(int count, char **words)
@@ -253,13 +282,15 @@ int main(int count, char **words)
 	long most = 1L << 40;
 	int option;
 
-	while ((option = getopt(count, words, "t:n:s:f:v")) != -1) {
+	while ((option = getopt(count, words, "t:n:s:l:f:v")) != -1) {
 		if (option == 't')
 			target = optarg;
 		else if (option == 'n')
 			most = atol(optarg);
 		else if (option == 's')
 			bench.step = atoi(optarg) > 0 ? atoi(optarg) : 1;
+		else if (option == 'l')
+			bench.late = atoi(optarg);
 		else if (option == 'f')
 			bench.features = (size_t)atoi(optarg);
 		else if (option == 'v')

@@ -16,7 +16,8 @@ struct follower {
 	union target *labels;
 	int64_t *ids;
 	float *weights;
-	size_t inputs_room, logits_room, labels_room, weights_room, ids_room;
+	union target *guesses;
+	size_t guesses_room, inputs_room, logits_room, labels_room, weights_room, ids_room;
 };
 
 static int reserve(void **values, size_t *room, size_t count, size_t size, struct err *err)
@@ -92,6 +93,18 @@ static int train(struct follower *f, const struct peers_told *told, struct err *
 	return learner_diverged(f->learner) ? 0 : code;
 }
 
+/* What was answered, of numbers whose labels are late. */
+static int hear_guesses(struct follower *f, int n, struct err *err)
+{
+	const size_t count = (size_t)n * target_guess(learner_width(f->learner));
+	const int code =
+		reserve((void **)&f->guesses, &f->guesses_room, count, sizeof(*f->guesses), err);
+
+	if (!code)
+		f->ranks->type->share(f->ranks, 0, f->guesses, count * sizeof(*f->guesses));
+	return code;
+}
+
 static int reveal(struct follower *f, const struct peers_told *told, struct err *err)
 {
 	const size_t n = (size_t)told->n * (size_t)learner_width(f->learner);
@@ -100,6 +113,11 @@ static int reveal(struct follower *f, const struct peers_told *told, struct err 
 	if (code)
 		return code;
 	f->ranks->type->share(f->ranks, 0, f->labels, n * sizeof(*f->labels));
+	if (told->model > 1) {
+		code = hear_guesses(f, told->n, err);
+		if (code)
+			return code;
+	}
 	if (told->count) {
 		code = reserve((void **)&f->weights, &f->weights_room, (size_t)told->n,
 			sizeof(*f->weights), err);
@@ -112,7 +130,7 @@ static int reveal(struct follower *f, const struct peers_told *told, struct err 
 	if (told->flag)
 		code = hear_inputs(f, told->n, err);
 	if (told->model)
-		learner_late(f->learner);
+		learner_late(f->learner, told->model - 1, f->guesses);
 	return code ? code
 		    : learner_reveal(
 			      f->learner, told->flag ? f->inputs : NULL, f->labels, told->n, err);
@@ -207,6 +225,7 @@ int peers_follow(struct ranks *ranks, struct follow *follow, struct err *err)
 	mem_free(f.logits);
 	mem_free(f.labels);
 	mem_free(f.weights);
+	mem_free(f.guesses);
 	mem_free(f.ids);
 	return code;
 }

@@ -102,6 +102,9 @@ static void send(struct peers *peers, struct learner *learner, const struct lear
 	if (call->labels)
 		ranks->type->share(ranks, 0, (void *)call->labels,
 			n * (size_t)learner_width(learner) * sizeof(*call->labels));
+	if (call->guesses)
+		ranks->type->share(ranks, 0, (void *)call->guesses,
+			n * target_guess(learner_width(learner)) * sizeof(*call->guesses));
 	if (call->weights)
 		ranks->type->share(ranks, 0, (void *)call->weights, n * sizeof(*call->weights));
 	if (call->inputs)

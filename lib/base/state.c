@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state <\n", the version as a character: its distance from 0
+ *	"retain state =\n", the version as a character: its distance from 0
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -53,7 +53,7 @@ static const struct {
 /* How an array's length depends on classes and inputs. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES, LAYOUT_INPUTS };
 
-static const char magic[] = "retain state <\n"; /* '0' + STATE_VERSION */
+static const char magic[] = "retain state =\n"; /* '0' + STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {

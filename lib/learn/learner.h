@@ -187,9 +187,10 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
 
 /*
  * The next time step to be revealed was not asked in turn (LEARNER_NEXT): labels of earlier ones
- * were unknown then. So its labels do not count for models that use the label just before.
+ * were unknown then. So its labels do not count for models that use the label just before. Of numbers,
+ * `by` labels became known since, and `guesses` are what was answered; borrowed until then.
  */
-void learner_late(struct learner *learner);
+void learner_late(struct learner *learner, int by, const union target *guesses);
 
 /*
  * The weights of the next time step's samples, borrowed until then; NULL: all 1. Finite, not below

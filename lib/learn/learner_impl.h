@@ -88,6 +88,8 @@ struct learner_ahead {
 /* What learner_late and learner_weighted said of the time step that is revealed next. */
 struct learner_coming {
 	bool late;
+	int late_by; /* labels, of numbers */
+	const union target *guesses;
 	const float *weights;
 };
 

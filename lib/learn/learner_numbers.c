@@ -156,6 +156,10 @@ int learner_numbers_learn(struct learner *learner, const struct learner_step *st
 			code = look(learner, raw, inputs, count, &samples, err);
 		if (code)
 			return code;
+		samples.late = step->late_by;
+		samples.stride = target_guess(learner->target.width);
+		if (step->late_by)
+			samples.said = &step->guesses[(size_t)at * samples.stride].number;
 		learner_tell(learner, LEARNER_FAST_FORWARD, count);
 		learner_tell_macs(learner, count * several_macs(mixture));
 		several_learn(mixture, &samples,

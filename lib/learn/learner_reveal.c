@@ -171,6 +171,9 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 		part.first = step->first + at;
 		part.inputs = step->inputs ? step->inputs + (size_t)at * learner->floats : NULL;
 		part.labels = step->labels + (size_t)at * (size_t)learner->target.width;
+		if (step->guesses)
+			part.guesses =
+				step->guesses + (size_t)at * target_guess(learner->target.width);
 		part.n = end - at;
 		if (part.n)
 			code = teach_all(learner, &part, err);
@@ -227,6 +230,8 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 		.n = n,
 		.task = learner_task_due(learner),
 		.late = learner->coming.late,
+		.late_by = learner->coming.late_by,
+		.guesses = learner->coming.guesses,
 		.right = -1};
 	int code = learner_narrowed(learner, &step.inputs, n, err);
 
@@ -297,8 +302,10 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 int learner_reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
 	struct err *err)
 {
-	const struct learner_call call = {LEARNER_CALL_REVEAL, n, learner->coming.late,
-		.inputs = inputs, .labels = labels, .weights = learner->coming.weights};
+	const struct learner_call call = {LEARNER_CALL_REVEAL, n,
+		learner->coming.late ? 1 + learner->coming.late_by : 0, .inputs = inputs,
+		.labels = labels, .weights = learner->coming.weights,
+		.guesses = learner->coming.guesses};
 	int code;
 
 	learner_begin(learner, &call);
@@ -307,9 +314,11 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
 	return learner_end(learner, &call, code, err);
 }
 
-void learner_late(struct learner *learner)
+void learner_late(struct learner *learner, int by, const union target *guesses)
 {
 	learner->coming.late = true;
+	learner->coming.late_by = by;
+	learner->coming.guesses = by ? guesses : NULL;
 }
 
 void learner_weighted(struct learner *learner, const float *weights)

@@ -25,7 +25,7 @@ enum learner_call_kind {
 	LEARNER_CALL_NEW,
 	LEARNER_CALL_FREE,
 	LEARNER_CALL_TRAIN,   /* n iterations; `count` are announced */
-	LEARNER_CALL_REVEAL,  /* model: whether it is late */
+	LEARNER_CALL_REVEAL,  /* model: 0, or 1 and what it is late by */
 	LEARNER_CALL_LOOK,    /* n ids; model: their kind */
 	LEARNER_CALL_PREDICT, /* inputs: NULL for those of the last look */
 	LEARNER_CALL_GATHER,  /* learner_params of a model kept in slices */
@@ -42,7 +42,8 @@ struct learner_call {
 	double factor;
 	const float *inputs;
 	const union target *labels;
-	const float *weights; /* REVEAL: NULL if all are 1 */
+	const float *weights;        /* REVEAL: NULL if all are 1 */
+	const union target *guesses; /* REVEAL: NULL unless it is late by something */
 	const int64_t *ids;
 	struct state *state;
 	const struct learner_config *config;

@@ -22,6 +22,12 @@ int session_join(struct session *session, const struct session_label *label,
 /* Writes the labels of an incomplete time step to disk; they are answered once settled. */
 int session_keep_labels(struct session *session, struct err *err);
 
+/* How many labels of numbers are known now, as target_mark_late notes it; -1: labels are classes. */
+static inline int64_t session_known(const struct session *session)
+{
+	return session_target(session) == TARGET_NUMBER ? store_count(session->run.store) : -1;
+}
+
 /*
  * Reveals samples to the learner, with what the journal is to keep beside them, and scores their
  * guesses. `paced`: as a time step of the session's, whose inputs waited in the journal.

@@ -87,7 +87,7 @@ static void guess(struct session *s, int i)
 
 	learner_target(s->run.learner)->guess(logits, known, session_width(s), best);
 	if (!in_turn(s, i))
-		target_mark_late(best, session_width(s));
+		target_mark_late(best, session_width(s), session_known(s));
 	group->sureness[i] = sureness(s, logits, known, best);
 	answer.label = best;
 	answer.probability = session_target(s) == TARGET_CLASS ? group->sureness[i] : NAN;

@@ -9,6 +9,15 @@
 #include "session/run/rollback.h"
 #include "session/session_impl.h"
 
+/* How many labels became known since numbers were asked about. */
+static int late_by(const struct session *s, const struct session_samples *samples)
+{
+	const int64_t known = session_known(s);
+
+	return known < 0 ? 0
+			 : target_late_by(samples->guesses, session_width(s), samples->n, known);
+}
+
 int session_meet(
 	struct session *s, const struct session_samples *samples, bool paced, struct err *err)
 {
@@ -23,7 +32,7 @@ int session_meet(
 	if (s->journal && samples->weights)
 		journal_weigh(s->journal, samples->weights, samples->n);
 	if (target_late(samples->guesses, session_width(s), samples->n))
-		learner_late(s->run.learner);
+		learner_late(s->run.learner, late_by(s, samples), samples->guesses);
 	learner_weighted(s->run.learner, samples->weights);
 	code = run_reveal(&s->run, samples->inputs, samples->labels, samples->n, err);
 	learner_weighted(s->run.learner, NULL);

@@ -72,7 +72,7 @@ static void guess(const struct session *s, struct waiting_step *step, bool late,
 		target->guess(said->logits + (size_t)i * (size_t)said->classes, said->known,
 			step->width, best);
 		if (late)
-			target_mark_late(best, step->width);
+			target_mark_late(best, step->width, session_known(s));
 	}
 }
 

@@ -93,11 +93,13 @@ int target_width(const struct options *options)
 }
 
 /* A class c becomes -3 - c, and TARGET_NONE -2. */
-void target_mark_late(union target *guess, int width)
+void target_mark_late(union target *guess, int width, int64_t known)
 {
 	int32_t *last = &guess[target_guess(width) - 1].class;
 
 	*last = *last >= -1 ? -3 - *last : *last;
+	if (known >= 0)
+		last[-1] = (int32_t)(known & INT32_MAX);
 }
 
 bool target_late(const union target *guesses, int width, int n)
@@ -107,4 +109,21 @@ bool target_late(const union target *guesses, int width, int n)
 	for (int i = 1; i <= n; i++)
 		late = late || guesses[(size_t)i * target_guess(width) - 1].class < -1;
 	return late;
+}
+
+int target_late_by(const union target *guesses, int width, int n, int64_t known)
+{
+	int32_t most = 0;
+
+	for (int i = 1; i <= n; i++) {
+		const union target *last = guesses + (size_t)i * target_guess(width) - 1;
+		const int32_t then = last[-1].class;
+
+		if (last->class < -1 && then >= 0) {
+			const int32_t by = (int32_t)((known - then) & INT32_MAX);
+
+			most = by > most ? by : most;
+		}
+	}
+	return most;
 }

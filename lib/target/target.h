@@ -81,9 +81,13 @@ int target_width(const struct options *options);
  * A guess also says whether its sample was asked late: while labels of samples before it were
  * unknown (learn/learner.h). target_mark_late notes it in the last cell, target_late finds any of
  * n samples that are.
+ *
+ * Of numbers it notes how many labels were known, too, in the cell before (-1, of classes: nothing);
+ * target_late_by is how many became known since, the most of n samples, with `known` of them now.
  */
-void target_mark_late(union target *guess, int width);
+void target_mark_late(union target *guess, int width, int64_t known);
 bool target_late(const union target *guesses, int width, int n);
+int target_late_by(const union target *guesses, int width, int n, int64_t known);
 
 /*
  * The running location and scale of a target that is a number: a net sees (y - mean) * factor. A

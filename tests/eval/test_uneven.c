@@ -209,7 +209,7 @@ static void guesses_carry_log_odds(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		target_class.guess(answers[i], 2, 1, guess);
-		target_mark_late(guess, 1);
+		target_mark_late(guess, 1, -1);
 		assert_int_equal(class_rank(guess, 0), i ? 1 : 2);
 		assert_int_equal(class_rank(guess, 2), TARGET_GUESS + 1);
 		assert_true(target_late(guess, 1, 1));

@@ -307,6 +307,113 @@ static void goes_on_where_it_stopped(void **state)
 	numbers_free(stopped);
 }
 
+/* A stream whose labels come LATE rows after their questions. */
+enum { LATE = 12 };
+struct late {
+	struct numbers *numbers;
+	stream_fn *stream;
+	float said[LATE + 1][NUMBER_OUTPUTS];
+};
+
+/* Asks about row t, then learns the one whose label comes. */
+static const float *late_step(struct late *late, int t)
+{
+	float *answer = late->said[t % (LATE + 1)];
+	struct sample sample;
+	struct numbers_samples samples;
+
+	make_sample(&sample, late->stream, t);
+	samples = samples_of(&sample);
+	numbers_ask(late->numbers, &samples, answer);
+	if (t < LATE)
+		return answer;
+	make_sample(&sample, late->stream, t - LATE);
+	samples = samples_of(&sample);
+	samples.late = t - LATE < LATE ? t - LATE : LATE;
+	samples.said = late->said[(t + 1) % (LATE + 1)];
+	samples.stride = NUMBER_OUTPUTS;
+	numbers_learn(late->numbers, &samples, &sample.label);
+	return answer;
+}
+
+static double season(int t, const float *inputs)
+{
+	return 10 * sin(t * 0.2617993877991494) + 3 * (double)inputs[0] + normal((uint64_t)t);
+}
+
+/* The walk, whose rows are asked for again. */
+static double walk_again(int t, const float *inputs)
+{
+	static double at[5000];
+
+	at[t] = t ? at[t - 1] + normal((uint64_t)t) : 0;
+	return at[t];
+}
+
+/* Hardly behind the newest known value or the mean, and as many within the interval as asked for. */
+static void late_labels_are_learned_as_late(void **state)
+{
+	static const struct {
+		const char *name;
+		stream_fn *stream;
+		double most;
+	} rows[] = {{"walk", walk_again, 1.01}, {"noise", noise, 1.01}, {"season", season, 0.3}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct late late = {numbers_of(FLOATS, FEATURES), rows[i].stream};
+		struct errors errors = {0};
+		double mean = 0, inside = 0;
+		int seen = 0;
+
+		for (int t = 0; t < 5000; t++) {
+			const float *answer = late_step(&late, t);
+			struct sample sample, known;
+			double y;
+
+			if (t <= LATE)
+				continue;
+			make_sample(&sample, rows[i].stream, t);
+			make_sample(&known, rows[i].stream, t - LATE - 1);
+			y = (double)sample.label.number;
+			mean += ((double)known.label.number - mean) / ++seen;
+			errors.ours += fabs(y - (double)answer[NUMBER_VALUE]);
+			errors.last += fabs(y - (double)known.label.number);
+			errors.mean += fabs(y - mean);
+			inside +=
+				y >= (double)answer[NUMBER_LOW] && y <= (double)answer[NUMBER_HIGH];
+		}
+		if (errors.ours > rows[i].most * fmin(errors.last, errors.mean) ||
+			fabs(inside / seen - 0.9) > 0.01)
+			fail_msg("%s: %g, last value %g, mean %g, %g within", rows[i].name,
+				errors.ours, errors.last, errors.mean, inside / seen);
+		numbers_free(late.numbers);
+	}
+}
+
+static void late_labels_survive_a_stop(void **state)
+{
+	struct late straight = {numbers_of(FLOATS, FEATURES), smooth};
+	struct late stopped = {numbers_of(FLOATS, FEATURES), smooth};
+	struct err err = {0};
+
+	for (int t = 0; t < 1500; t++) {
+		if (t == 13 || t % 211 == 100) {
+			assert_ok(state_save(in_folder("numbers"), visit, stopped.numbers, &err),
+				err);
+			numbers_free(stopped.numbers);
+			stopped.numbers = numbers_of(FLOATS, FEATURES);
+			assert_ok(state_load(in_folder("numbers"), visit, stopped.numbers, &err),
+				err);
+		}
+		late_step(&straight, t);
+		late_step(&stopped, t);
+		assert_memory_equal(straight.said, stopped.said, sizeof(stopped.said));
+	}
+	assert_true(straight.numbers->taught == straight.numbers->rows.seen - LATE);
+	numbers_free(straight.numbers);
+	numbers_free(stopped.numbers);
+}
+
 /* numbers_ask and numbers_answer, a copy and its original: all say the same. */
 static void copies_answer_alike(void **state)
 {
@@ -563,6 +670,8 @@ int main(void)
 		cmocka_unit_test(outliers_take_no_answer_away),
 		cmocka_unit_test(steps_may_be_large),
 		folder_test(goes_on_where_it_stopped),
+		cmocka_unit_test(late_labels_are_learned_as_late),
+		folder_test(late_labels_survive_a_stop),
 		cmocka_unit_test(copies_answer_alike),
 		cmocka_unit_test(grows_with_its_inputs),
 		cmocka_unit_test(a_step_allocates_nothing),

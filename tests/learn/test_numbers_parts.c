@@ -329,7 +329,7 @@ static void intervals_hold_their_share(void **state)
 			const double half = band_half(&band);
 
 			inside += t >= 1000 && fabs(error) <= half;
-			band_learn(&band, error, half);
+			band_learn(&band, error, half, 0);
 		}
 		assert_float_equal(inside / 5000.0, coverages[c], 0.01);
 	}

@@ -25,7 +25,9 @@ struct learner_step {
 	const float *weights; /* NULL: all 1 */
 	int n;
 	bool task; /* it begins a task */
-	bool late; /* it was not asked in turn */
+	bool late; /* it was not asked in turn; of numbers, while this many labels were unknown: */
+	int late_by;
+	const union target *guesses; /* if late_by: what was answered then */
 	/* How many of its samples the serving model predicted correctly; -1: not counted. */
 	int64_t right;
 };

@@ -6,6 +6,7 @@
 #include "learn/numbers/level.h"
 
 static const double STEP = 0.05, RATE = 0.03, JUMP = 30, FIRST = 1, MOST = 20;
+static const double LATE = 12; /* rows; the later misses are known, the smaller steps are */
 
 void band_init(struct band *band, double coverage)
 {
@@ -17,14 +18,14 @@ double band_half(const struct band *band)
 	return band->error * portable_exp(band->factor);
 }
 
-void band_learn(struct band *band, double error, double half)
+void band_learn(struct band *band, double error, double half, int late)
 {
 	const double size = fabs(error);
 
 	/* The first answer was given without anything to go by. */
 	if (!band->seen++)
 		return;
-	band->factor += STEP * ((size > half) - (1 - band->coverage));
+	band->factor += STEP * LATE / (LATE + late) * ((size > half) - (1 - band->coverage));
 	band->factor = within(band->factor, -MOST, MOST);
 	if (band->error <= 0) {
 		band->error = size;

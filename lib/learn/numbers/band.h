@@ -20,8 +20,8 @@ struct band {
 
 void band_init(struct band *band, double coverage);
 double band_half(const struct band *band); /* to either side */
-/* error: of an answer whose band was `half`. */
-void band_learn(struct band *band, double error, double half);
+/* error: of an answer whose band was `half`, which is known `late` rows after the answer. */
+void band_learn(struct band *band, double error, double half, int late);
 void band_state(struct band *band, struct state *state);
 
 #endif

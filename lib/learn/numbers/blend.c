@@ -14,6 +14,7 @@ static const double LAST_FIRST = 1.5;  /* and more, until records are there */
 static const double WORST = 10;        /* of an error, in b */
 static const double NEAR = 3;          /* of the median, in b */
 static const double RIDGE = 10;
+static const double LEAST_SHARE = 0.1;      /* to find an excess by */
 static const double RATE = 0.02, JUMP = 30; /* of b, and its largest error in b */
 
 /* Of the top, behind the records. */
@@ -170,11 +171,40 @@ struct measure {
 	double target, error, unit, share;
 };
 
-static void score(double *record, double said, double keep, const struct measure *by)
+static void score(double *record, double said, double excess, double keep, const struct measure *by)
 {
-	const double loss = (fabs(by->target - said) - by->error) / by->unit;
+	const double loss = (fabs(by->target - said) + excess - by->error) / by->unit;
 
 	*record = (1 - by->share * (1 - keep)) * *record - by->share * within(loss, -WORST, WORST);
+}
+
+/* Whether it is known of a late target what the part said. */
+static bool is_exact(int part)
+{
+	return part == BLEND_LAST || part == BLEND_MEAN;
+}
+
+/* How much of an answer of the top is of parts of which it is not known. */
+static double inexact(const struct blend *blend, int top)
+{
+	if (top == TOP_LAST || top == TOP_MEAN)
+		return 0;
+	if (top == TOP_STACK)
+		return 1;
+	return 1 - blend->share[top][BLEND_LAST] - blend->share[top][BLEND_MEAN];
+}
+
+void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer)
+{
+	const double apart = fabs(target - answer) - fabs(target - said->answer);
+	double share = 0;
+
+	for (int k = 0; k < BLEND_TOPS; k++)
+		share += blend->top_share[k] * inexact(blend, k);
+	blend->excess += RATE * (within(apart / fmax(share, LEAST_SHARE), -WORST * blend->error,
+					 WORST * blend->error) -
+					blend->excess);
+	blend->excess = fmax(blend->excess, 0);
 }
 
 void blend_learn(struct blend *blend, const struct blend_said *said, double target, double share,
@@ -194,9 +224,11 @@ void blend_learn(struct blend *blend, const struct blend_said *said, double targ
 	by.unit = fmax(blend->error, error / 10);
 	for (int k = 0; k < BLEND_RECORDS; k++)
 		for (int i = 0; i < parts; i++)
-			score(&blend->record[k][i], said->part[i], KEEP_RECORD[k], &by);
+			score(&blend->record[k][i], said->part[i], is_exact(i) ? 0 : blend->excess,
+				KEEP_RECORD[k], &by);
 	for (int k = 0; k < BLEND_TOPS; k++)
-		score(&blend->top[k], said->top[k], KEEP_TOP, &by);
+		score(&blend->top[k], said->top[k], blend->excess * inexact(blend, k), KEEP_TOP,
+			&by);
 	distances(said, parts, apart);
 	if (said->error > 0)
 		stack_learn(&blend->stack, apart, parts,
@@ -240,6 +272,7 @@ static bool sound(const struct blend *blend)
 	const struct blend_stack *stack = &blend->stack;
 
 	return blend->seen >= 0 && blend->error >= 0 && blend->error < 1e100 &&
+	       blend->excess >= 0 && blend->excess < 1e100 &&
 	       all_within(blend->record[0], BLEND_RECORDS * BLEND_PARTS, 1e6) &&
 	       all_within(blend->top, BLEND_TOPS, 1e6) &&
 	       all_within(stack->squares[0], BLEND_PARTS * BLEND_PARTS, 1e9) &&
@@ -251,6 +284,8 @@ void blend_state(struct blend *blend, struct state *state)
 	state_enter(state, "blend");
 	state_int64(state, "seen", &blend->seen);
 	state_double(state, "error", &blend->error);
+	if (state_version(state) >= 13)
+		state_double(state, "excess", &blend->excess);
 	state_doubles(state, "records", blend->record[0], BLEND_RECORDS * BLEND_PARTS);
 	state_doubles(state, "top", blend->top, BLEND_TOPS);
 	state_doubles(state, "squares", blend->stack.squares[0], BLEND_PARTS * BLEND_PARTS);

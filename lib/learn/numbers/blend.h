@@ -9,6 +9,10 @@
  *   answer, with a ridge towards that answer.
  * - the top: these four, the last value and the mean, again by records. The last value is preferred
  *   among equals, so that the answer is hardly ever behind it or the mean.
+ *
+ * Of a target that comes late it is known what was answered, and what the last value and the mean
+ * were then; what other parts said is found by models that have learned more since. So these look
+ * better than they were, by as much as the answer does: the excess, which counts as their error.
  */
 #ifndef RETAIN_LEARN_NUMBERS_BLEND_H
 #define RETAIN_LEARN_NUMBERS_BLEND_H
@@ -35,7 +39,8 @@ struct blend_stack {
 struct blend {
 	int parts;
 	int64_t seen;
-	double error; /* b */
+	double error;  /* b */
+	double excess; /* running mean, of parts that are neither the last value nor the mean */
 	double record[BLEND_RECORDS][BLEND_PARTS], top[BLEND_TOPS];
 	struct blend_stack stack;
 	/* The softmax of records. */
@@ -56,6 +61,9 @@ void blend_ask(const struct blend *blend, struct blend_said *said);
 /* share: by how much to learn, up to 1; least: of b. */
 void blend_learn(struct blend *blend, const struct blend_said *said, double target, double share,
 	double least);
+
+/* Before blend_learn, of a late target: what was answered then, in place of said->answer. */
+void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer);
 
 /* Roughly how much each part counts in answers now; sums to 1. */
 void blend_weights(const struct blend *blend, double weights[BLEND_PARTS]);

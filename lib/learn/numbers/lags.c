@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { CHOOSE_EVERY = 64, COPIED = 4096 };
+enum { CHOOSE_EVERY = 64, COPIED = 4096, LAGS_QUICK = 60 };
 
 static const int CANDIDATES[LAGS_CANDIDATES] = {4, 5, 6, 7, 8, 10, 12, 14, 20, 24, 28, 30, 48, 52,
 	60, 96, 120, 144, 168, 240, 288, 336, 365, 672};
@@ -74,6 +74,17 @@ void lags_fill_seasons(
 	}
 }
 
+/* As level->quick was when so many targets were known; about so, since it is of fenced ones. */
+static double quick_then(const struct lags *lags, int64_t known)
+{
+	int64_t i = known > LAGS_QUICK ? known - LAGS_QUICK : 0;
+	double quick = *target_at(lags, i);
+
+	while (++i < known)
+		quick += LEVEL_QUICK * (*target_at(lags, i) - quick);
+	return quick;
+}
+
 void lags_fill(const struct lags *lags, const struct level *level, const struct lags_moment *moment,
 	float row[LAGS])
 {
@@ -85,7 +96,8 @@ void lags_fill(const struct lags *lags, const struct level *level, const struct 
 	row[0] = lag(first - level->centre, level->scale);
 	row[1] = lag(second - first, level->scale);
 	row[2] = lag(third - second, level->scale);
-	row[3] = lag(level->quick - first, level->scale);
+	row[3] = lag((known < lags->seen ? quick_then(lags, known) : level->quick) - first,
+		level->scale);
 	lags_fill_seasons(lags, moment, row + LAGS - 2 * SEASONS);
 }
 

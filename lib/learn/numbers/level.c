@@ -109,7 +109,7 @@ struct level_value level_add(struct level *level, double target)
 	if (level->seen == 1)
 		level->centre = level->quick = value.level;
 	level->mean += (value.level - level->mean) / (double)level->seen;
-	level->quick += 0.1 * (value.level - level->quick);
+	level->quick += LEVEL_QUICK * (value.level - level->quick);
 	return value;
 }
 

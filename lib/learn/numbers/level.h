@@ -16,6 +16,7 @@
 #include "base/state.h"
 
 enum { LEVEL_WINDOW = 512 };
+static const double LEVEL_QUICK = 0.1; /* rate of a mean */
 
 struct level {
 	/* Of the window. There is no fence, before the first ten targets. */

@@ -177,6 +177,7 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers)
 	copy->level = numbers->level;
 	copy->blend = numbers->blend;
 	copy->band = numbers->band;
+	copy->late = numbers->late;
 	lags_copy(&copy->lags, &numbers->lags);
 	values_copy(&copy->values, &numbers->values);
 	if (!numbers->config.lean) {
@@ -223,6 +224,28 @@ double numbers_bytes(const struct numbers *numbers)
 	return bytes;
 }
 
+/* Models of former versions were never late: they have learned all rows. */
+static void late_state(struct numbers *numbers, struct state *state)
+{
+	const int64_t seen = numbers->rows.seen;
+
+	if (state_reading(state)) {
+		numbers->taught = seen;
+		numbers->late = 0;
+	}
+	if (state_version(state) < 13)
+		return;
+	state_int(state, "late", &numbers->late);
+	state_int64(state, "taught", &numbers->taught);
+	if (!state_reading(state) ||
+		(!state_failed(state) && numbers->late >= 0 && numbers->late <= NUMBERS_LATE &&
+			numbers->taught >= seen - NUMBERS_LATE && numbers->taught <= seen))
+		return;
+	state_refuse(state, ERR_FORMAT, "models of numbers that learn too late");
+	numbers->late = 0;
+	numbers->taught = seen;
+}
+
 void numbers_state(struct numbers *numbers, struct state *state)
 {
 	state_enter(state, "numbers");
@@ -238,6 +261,7 @@ void numbers_state(struct numbers *numbers, struct state *state)
 		grove_state(&numbers->grove, numbers_used(numbers), state);
 	blend_state(&numbers->blend, state);
 	band_state(&numbers->band, state);
+	late_state(numbers, state);
 	state_leave(state);
 	if (!state_reading(state))
 		return;

@@ -43,6 +43,11 @@ struct numbers_samples {
 	const float *features; /* (n, features); NULL if there are none */
 	const float *slow;     /* (n): what the slow net says, in the target's units */
 	int n;
+	/* To be learned: how many targets became known between the question and this step; and, if
+	   any, what was answered then, NUMBER_OUTPUTS every `stride`; NULL: unknown. */
+	int late;
+	const float *said;
+	size_t stride;
 };
 
 int numbers_new(struct numbers **numbers, const struct numbers_config *config, struct err *err);
@@ -66,8 +71,11 @@ void numbers_answer(
 void numbers_ask(struct numbers *numbers, const struct numbers_samples *samples, float *answers);
 
 /*
- * A time step: all samples are scored by what was known before it, then learned in order. A label
- * that is not finite counts as the last value.
+ * A time step: all samples are scored by what was known when they were asked about, then learned in
+ * order. A label that is not finite counts as the last value.
+ *
+ * Where labels are late by some rows, models learn as many rows behind: a row is scored, and learned,
+ * from no target that was unknown when it was asked about.
  */
 void numbers_learn(
 	struct numbers *numbers, const struct numbers_samples *samples, const union target *labels);

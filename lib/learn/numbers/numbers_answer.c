@@ -10,11 +10,20 @@
 
 static const float INPUT_MOST = 4;
 
-struct lags_moment numbers_moment(const struct numbers *numbers, int i)
+struct lags_moment numbers_moment(const struct numbers *numbers, int i, int late)
 {
 	const int64_t seen = numbers->lags.seen;
 
-	return lags_moment_of(&numbers->lags, &numbers->level, seen + i, seen);
+	return lags_moment_of(&numbers->lags, &numbers->level, seen + i, seen - late);
+}
+
+/* As many rows as the newest target was late by are still waiting for theirs. */
+static struct lags_moment moment_now(const struct numbers *numbers, int i)
+{
+	struct lags_moment moment = numbers_moment(numbers, i, 0);
+
+	moment.at += numbers->late;
+	return moment;
 }
 
 /*
@@ -141,7 +150,7 @@ void numbers_answer(
 	float row[ROWS_PADDED];
 
 	for (int i = 0; i < samples->n; i++, answers += NUMBER_OUTPUTS) {
-		const struct lags_moment moment = numbers_moment(numbers, i);
+		const struct lags_moment moment = moment_now(numbers, i);
 
 		look(numbers, samples, i, &moment, row, &said);
 		put_answer(said.blend.answer, half, answers);
@@ -157,7 +166,7 @@ void numbers_ask(struct numbers *numbers, const struct numbers_samples *samples,
 		return;
 	}
 	for (int i = 0; i < samples->n; i++, answers += NUMBER_OUTPUTS) {
-		const struct lags_moment moment = numbers_moment(numbers, i);
+		const struct lags_moment moment = moment_now(numbers, i);
 
 		look(numbers, samples, i, &moment, numbers_row(numbers, i), &numbers->said[i]);
 		put_answer(numbers->said[i].blend.answer, half, answers);

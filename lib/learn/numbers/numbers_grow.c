@@ -82,6 +82,8 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 	to->level = from->level;
 	to->blend = from->blend;
 	to->band = from->band;
+	to->late = from->late;
+	to->taught = from->taught;
 	to->lags = from->lags;
 	to->lags.history = history;
 	memcpy(history, from->lags.history, LAGS_HISTORY * sizeof(double));

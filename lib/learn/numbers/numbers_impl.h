@@ -13,6 +13,8 @@
 #include "learn/numbers/rows.h"
 #include "learn/numbers/values.h"
 
+enum { NUMBERS_LATE = 255 }; /* rows; what is later counts as this late */
+
 /* In checkpoint order. */
 enum {
 	LAST = BLEND_LAST,
@@ -53,11 +55,13 @@ struct numbers {
 	struct grove grove;
 	struct blend blend;
 	struct band band;
+	int late; /* rows that the newest target was late by */
 	/* None of these in a copy. */
 	struct rows rows;
 	int room;         /* samples of a step */
 	float *step_rows; /* [room][ROWS_PADDED] */
 	struct numbers_said *said;
+	int64_t taught; /* rows that least squares, neighbours and trees have learned */
 	int asked; /* samples whose row and what neighbours and trees said of it are there already */
 	float *hidden; /* features, lags and a 1 */
 };
@@ -82,11 +86,11 @@ static inline float *numbers_row(const struct numbers *numbers, int i)
 	return numbers->step_rows + (size_t)i * ROWS_PADDED;
 }
 
-/* Neighbours, from the kept rows. */
+/* Neighbours, from the kept rows that were learned. */
 void numbers_fill_bank(struct numbers *numbers);
 
-/* Sample i of a step, now. */
-struct lags_moment numbers_moment(const struct numbers *numbers, int i);
+/* Sample i of a step of which `late` more targets are known now than when it was asked about. */
+struct lags_moment numbers_moment(const struct numbers *numbers, int i, int late);
 
 /*
  * Row and answer of sample i of a step that is about to be learned; what was found when it was

@@ -7,23 +7,33 @@
 enum { SETTLED = 10, AHEAD_MOST = 50 };
 
 static const double TARGET_MOST = 20;   /* in scales */
+static const double LATE = 2;           /* rows late that count as one ahead */
 static const double LEAST_ERROR = 1e-9; /* of a blend, in scales */
 
-static void learn_linear(struct numbers *numbers, int k, const struct numbers_samples *samples,
-	int i, const float target[ROWS_TARGETS])
+static void learn_linear(
+	struct numbers *numbers, int k, const float *row, const float target[ROWS_TARGETS])
 {
-	const struct linear_kind *kind = &linear_kinds[k];
-	const size_t features = numbers->config.features;
-	const float *row = numbers_row(numbers, i) + kind->first;
+	rls_learn(&numbers->linear[k], row, linear_numbers(numbers, k, numbers_used(numbers)),
+		target[linear_kinds[k].target]);
+}
 
-	if (kind->hidden) {
+/* Least squares on features, which are not kept: late or not, it learns them now. */
+static void learn_hidden(struct numbers *numbers, const struct numbers_samples *samples, int i,
+	const float target[ROWS_TARGETS])
+{
+	const size_t features = numbers->config.features;
+
+	for (int k = 0; k < numbers->linears; k++) {
+		const struct linear_kind *kind = &linear_kinds[k];
+
+		if (!kind->hidden)
+			continue;
 		memcpy(numbers->hidden, samples->features + (size_t)i * features,
 			features * sizeof(float));
-		memcpy(numbers->hidden + features, row, kind->numbers * sizeof(float));
-		row = numbers->hidden;
+		memcpy(numbers->hidden + features, numbers_row(numbers, i) + kind->first,
+			kind->numbers * sizeof(float));
+		learn_linear(numbers, k, numbers->hidden, target);
 	}
-	rls_learn(&numbers->linear[k], row, linear_numbers(numbers, k, numbers_used(numbers)),
-		target[kind->target]);
 }
 
 /* A number of rows has another meaning. */
@@ -41,8 +51,43 @@ static void renew_number(struct numbers *numbers, size_t number)
 
 void numbers_fill_bank(struct numbers *numbers)
 {
+	const struct rows rows = rows_until(&numbers->rows, numbers->taught);
+
 	if (!numbers->config.lean)
-		bank_fill(&numbers->bank, &numbers->rows, numbers_used(numbers) - ROWS_FIRST);
+		bank_fill(&numbers->bank, &rows, numbers_used(numbers) - ROWS_FIRST);
+}
+
+/* The next kept row. */
+static void learn_row(struct numbers *numbers, const float *row)
+{
+	const struct rows rows = rows_until(&numbers->rows, ++numbers->taught);
+	const size_t at = rows_place(&rows, rows.seen - 1);
+	float target[ROWS_TARGETS];
+
+	for (int k = 0; k < ROWS_TARGETS; k++)
+		target[k] = rows.target[k][at];
+	for (int k = 0; k < numbers->linears; k++)
+		if (!linear_kinds[k].hidden)
+			learn_linear(numbers, k, row + linear_kinds[k].first, target);
+	if (numbers->config.lean)
+		return;
+	bank_add(&numbers->bank, row, target);
+	grove_learn(&numbers->grove, row, &rows, numbers_used(numbers));
+}
+
+/* All rows but as many as targets are late by; the newest is at hand. */
+static void learn_rows(struct numbers *numbers, const float *newest)
+{
+	const struct rows *rows = &numbers->rows;
+	float row[ROWS_PADDED] = {0};
+
+	while (numbers->taught < rows->seen - numbers->late) {
+		const size_t at = rows_place(rows, numbers->taught);
+
+		for (size_t j = 0; j < rows->width && numbers->taught < rows->seen - 1; j++)
+			row[j] = rows_number(rows, j)[at];
+		learn_row(numbers, numbers->taught < rows->seen - 1 ? row : newest);
+	}
 }
 
 static void follow_values(struct numbers *numbers, struct values_change change)
@@ -100,15 +145,10 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	target[ROWS_CHANGE] = in_scales(value.history - from.base, from.scale);
 	target[ROWS_REST] = in_scales(
 		value.history - from.base - from.scale * numbers->said[i].linear, from.scale);
-	for (int k = 0; k < numbers->linears; k++)
-		learn_linear(numbers, k, samples, i, target);
+	learn_hidden(numbers, samples, i, target);
 	lags_add(&numbers->lags, value.history);
 	rows_add(&numbers->rows, numbers_row(numbers, i), target, &moment);
-	if (!numbers->config.lean) {
-		bank_add(&numbers->bank, numbers_row(numbers, i), target);
-		grove_learn(&numbers->grove, numbers_row(numbers, i), &numbers->rows,
-			numbers_used(numbers));
-	}
+	learn_rows(numbers, numbers_row(numbers, i));
 	change = level->outlier ? 0 : value.level - from.base;
 	level_follow(level, value.level, change);
 	follow_values(numbers, values_learn(&numbers->values,
@@ -117,38 +157,52 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	follow_seasons(numbers, lags_choose(&numbers->lags));
 }
 
+/* `answer`: what was said of the sample, with `half` an interval. */
 static void score(struct numbers *numbers, const struct lags_moment *moment,
-	const struct blend_said *said, double number, double half)
+	const struct blend_said *said, double number, double answer, double half)
 {
-	const int64_t ahead = moment->at - moment->known;
-	const double share = 1 / (1 + (double)(ahead < AHEAD_MOST ? ahead : AHEAD_MOST));
+	/* Errors of rows that were asked about together are alike. */
+	const int64_t ahead = moment->at - moment->known - numbers->late;
+	const double share =
+		1 / (1 + (double)(ahead < AHEAD_MOST ? ahead : AHEAD_MOST) + numbers->late / LATE);
 	const double scale = numbers->level.count < SETTLED ? 0 : numbers->level.scale;
 
+	if (numbers->late)
+		blend_excuse(&numbers->blend, said, number, answer);
 	blend_learn(&numbers->blend, said, number, share, LEAST_ERROR * scale);
-	band_learn(&numbers->band, number - said->answer, half);
+	band_learn(&numbers->band, number - answer, half, numbers->late);
 }
 
 static void learn_piece(
 	struct numbers *numbers, const struct numbers_samples *samples, const union target *labels)
 {
-	const struct lags_moment first = numbers_moment(numbers, 0);
+	const int64_t seen = numbers->lags.seen;
+	const int most = seen < NUMBERS_LATE ? (int)seen : NUMBERS_LATE;
+	const int late = samples->late < most ? samples->late : most;
+	const struct lags_moment first = numbers_moment(numbers, 0, late);
 	const struct origin from = {first.base, numbers->level.centre, numbers->level.scale};
 	const double half = band_half(&numbers->band);
 
 	for (int i = 0; i < samples->n; i++) {
-		const struct lags_moment moment = numbers_moment(numbers, i);
+		const struct lags_moment moment = numbers_moment(numbers, i, late);
 
 		numbers_look(numbers, samples, i, &moment);
 	}
 	numbers->asked = 0;
+	numbers->late = late;
 	for (int i = 0; i < samples->n; i++) {
 		const bool known = isfinite(labels[i].number);
+		const float *said =
+			samples->said ? samples->said + (size_t)i * samples->stride : NULL;
+		const bool then = said && isfinite(said[NUMBER_VALUE]);
 		struct lags_moment moment = first;
 
 		moment.at += i;
 		if (known)
 			score(numbers, &moment, &numbers->said[i].blend, (double)labels[i].number,
-				half);
+				then ? (double)said[NUMBER_VALUE] : numbers->said[i].blend.answer,
+				then ? (double)said[NUMBER_HIGH] - (double)said[NUMBER_VALUE]
+				     : half);
 		teach(numbers, samples, i, moment, from,
 			known ? (double)labels[i].number : first.base);
 	}
@@ -165,7 +219,9 @@ void numbers_learn(
 		const struct numbers_samples piece = {samples->inputs + at * floats,
 			samples->raw ? samples->raw + at * floats : NULL,
 			samples->features ? samples->features + at * features : NULL,
-			samples->slow + at, left < numbers->room ? left : numbers->room};
+			samples->slow + at, left < numbers->room ? left : numbers->room,
+			samples->late, samples->said ? samples->said + at * samples->stride : NULL,
+			samples->stride};
 
 		learn_piece(numbers, &piece, labels + at);
 	}

@@ -57,6 +57,15 @@ static inline int64_t rows_kept(const struct rows *rows)
 	return rows->seen < rows->room ? rows->seen : rows->room;
 }
 
+/* The same rows when this many had come. */
+static inline struct rows rows_until(const struct rows *rows, int64_t seen)
+{
+	struct rows until = *rows;
+
+	until.seen = seen;
+	return until;
+}
+
 void rows_add(struct rows *rows, const float *row, const float target[ROWS_TARGETS],
 	const struct lags_moment *moment);
 

@@ -80,6 +80,8 @@ static struct numbers_samples samples_of(
 	for (int i = 0; i < samples->n; i++)
 		slow[i] = samples->slow[(ptrdiff_t)i * width + k];
 	one.slow = slow;
+	if (one.said)
+		one.said += (ptrdiff_t)k * NUMBER_OUTPUTS;
 	return one;
 }
 

@@ -172,7 +172,7 @@ static int learn(struct contender *c, const struct session_samples *samples, str
 	int code;
 
 	if (target_late(samples->guesses, 1, samples->n))
-		learner_late(c->learner);
+		learner_late(c->learner, 0, NULL);
 	learner_weighted(c->learner, samples->weights);
 	code = learner_reveal(c->learner, samples->inputs, samples->labels, samples->n, err);
 	return code ? code : learner_train(c->learner, c->iterations, err);
