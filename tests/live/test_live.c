@@ -244,7 +244,7 @@ static void labels_may_be_several_numbers(void **state)
 		{live_line_ndjson, "{\"id\": 1, \"label\": [1e39, 2]}", "load is not a finite"},
 		{live_line_ndjson, "{\"id\": 1, \"label\": {\"load\": 1, \"cost\": 2}}",
 			"price is missing"},
-		{live_line_csv, "1,7", "columns cannot"},
+		{live_line_csv, "1,7", "not a column called label"},
 	};
 
 	(void)state;
