@@ -32,6 +32,8 @@ static const struct verb verbs[] = {
 	{"backup", cmd_backup, "copy a run's folder, even while a process works in it"},
 	{"restore", cmd_restore, "make a folder of such a copy"},
 	{"export", cmd_export, "write out samples, predictions, labels and times"},
+	{"correct", cmd_correct, "give a sample another label"},
+	{"forget", cmd_forget, "remove samples from all that is remembered"},
 	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{"completion", cmd_completion, "a script that completes what you type in a shell"},

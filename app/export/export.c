@@ -225,7 +225,7 @@ static int add_samples(struct walk *w, struct err *err)
 		if (code || !more)
 			return code;
 		code = journal_said(w->journal, id, &said, err);
-		if (code || !within(w, said.labelled))
+		if (code || journal_copy_of(&said) >= 0 || !within(w, said.labelled))
 			continue;
 		code = journal_read(w->journal, &id, 1, w->input, w->label, err);
 		if (!code)

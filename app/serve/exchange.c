@@ -10,10 +10,12 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
 
-static const char HOLE[] = "{name}", VERSION[] = "{version}", MODELS[] = "/v2/models/";
+static const char HOLE[] = "{name}", VERSION[] = "{version}", ID[] = "{id}",
+		  MODELS[] = "/v2/models/";
 
 /* What is behind the name at the beginning of `path`; NULL: it begins with another word. */
 static const char *behind(const char *path, const char *name)
@@ -70,8 +72,14 @@ static bool matches(const char *path, const char *rest, char version[VERSION_NAM
 static bool leads_to(
 	struct exchange *exchange, const struct route *route, const char *rest, bool named)
 {
-	const char *hole = strstr(route->path, HOLE);
+	const char *hole = strstr(route->path, HOLE), *id = strstr(route->path, ID);
+	const size_t before = id ? (size_t)(id - route->path) : 0;
 
+	if (id && !named && !strncmp(route->path, rest, before) && rest[before] &&
+		strlen(rest + before) < sizeof(exchange->id)) {
+		strcpy(exchange->id, rest + before);
+		return true;
+	}
 	return named == (hole != NULL) &&
 	       matches(hole ? hole + sizeof(HOLE) - 1 : route->path, rest, exchange->version);
 }
@@ -394,6 +402,7 @@ static void gone(void *context, struct http_request *request)
 	if (exchange->claims)
 		parcel_give_up(&exchange->served->parcel);
 	mem_free(exchange->backup);
+	jvalue_free(exchange->wish);
 	mem_free(exchange);
 }
 

@@ -16,6 +16,7 @@
 #include "serve/meters.h"
 #include "serve/serve.h"
 #include "serve/http/workers.h"
+#include "session/amend.h"
 #include "session/versions/version.h"
 
 struct lines;
@@ -81,6 +82,9 @@ struct exchange {
 	struct parcel_state copying;    /* what answers, for a follower */
 	double copy_seconds;            /* that the learner spent on it */
 	bool claims;                    /* it makes the parcel */
+	char id[JOURNAL_KEY + 1];       /* of a sample that the path names; empty: none */
+	struct jvalue *wish;            /* for session/amend.h, and what it came to */
+	struct amended amended;
 };
 
 enum route_flags {
@@ -96,15 +100,16 @@ enum route_flags {
 	ROUTE_PICTURE = 256, /* an image file, and its ?id= */
 	ROUTE_EVENTS = 512,  /* the position to continue from */
 	ROUTE_TENSORS = 1024,
-	ROUTE_COSTS = 2048, /* always goes to the workers */
-	ROUTE_FROM = 4096,  /* ?from= */
-	ROUTE_TIMES = 8192, /* ?since=, ?until= and ?format= */
-	ROUTE_TAG = 16384,  /* If-None-Match */
+	ROUTE_COSTS = 2048,    /* always goes to the workers */
+	ROUTE_FROM = 4096,     /* ?from= */
+	ROUTE_TIMES = 8192,    /* ?since=, ?until= and ?format= */
+	ROUTE_TAG = 16384,     /* If-None-Match */
+	ROUTE_RETRAIN = 32768, /* ?retrain= */
 };
 
 /*
  * One row per route; those of one path are neighbours. {name} in a path is the name of a served item,
- * {version} that of a version; any path may begin with /NAME.
+ * {version} that of a version, {id} at the end of a path an id; any path may begin with /NAME.
  */
 struct route {
 	const char *method, *path, *about;
@@ -144,6 +149,15 @@ enum http_next exchange_back_up(struct exchange *exchange, const char *within);
 struct jwriter;
 void exchange_say_contenders(struct jwriter *json, const struct desk_status *status);
 
+/*
+ * Has the learner's thread act; served again with `asked`. If that failed, exchange_not_acted answers
+ * with the sentence and the status that it deserves.
+ */
+enum http_next exchange_act(struct exchange *exchange,
+	int (*act)(struct job *job, struct session *session, struct err *err));
+enum http_next exchange_not_acted(struct exchange *exchange);
+struct exchange *exchange_of(struct job *job);
+
 /* Answers with an internal error if the job failed. */
 enum http_next exchange_failed(struct exchange *exchange);
 
@@ -161,6 +175,7 @@ enum http_next serve_predict(struct exchange *exchange), serve_label(struct exch
 	serve_versions(struct exchange *exchange), serve_make_version(struct exchange *exchange),
 	serve_version(struct exchange *exchange), serve_drop_version(struct exchange *exchange),
 	serve_by_version(struct exchange *exchange), serve_rollback(struct exchange *exchange),
-	serve_export(struct exchange *exchange), serve_serving(struct exchange *exchange);
+	serve_export(struct exchange *exchange), serve_serving(struct exchange *exchange),
+	serve_correct(struct exchange *exchange), serve_forget(struct exchange *exchange);
 
 #endif

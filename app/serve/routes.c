@@ -16,11 +16,26 @@ const struct route routes[] = {
 		"Predictions"},
 	{"POST", "/v1/label", "The label of an id, or of each of a list.", serve_label,
 		ROUTE_CHANGES | ROUTE_LEARNS, JSON, JSON, "Labels", "Samples"},
+	{"PUT", "/v1/label",
+		"Corrects the label of an id's latest sample; later replay draws it. What was "
+		"learned "
+		"of the one before stays, unless ?retrain=1 asks for learning all again at the "
+		"next "
+		"start.",
+		serve_correct, ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_RETRAIN, JSON, JSON, "Label",
+		"Amended"},
 	{"POST", "/v1/samples",
 		"Lines of a live stream, inputs and labels, answered when they are on disk. "
 		"Sending a line again is safe.",
 		serve_samples, ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_PIECES | ROUTE_WISH, NDJSON,
 		NDJSON, "Text", "Text"},
+	{"DELETE", "/v1/samples/{id}",
+		"Forgets all samples of an id, and its waiting input: in the journal, memories "
+		"beside "
+		"the net, checkpoints and versions made since. The net's weights stay, unless "
+		"?retrain=1 asks for learning all others again at the next start.",
+		serve_forget, ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_RETRAIN, NULL, JSON, NULL,
+		"Amended"},
 	{"GET", "/v1/state", "How learner and service are.", serve_state, 0, NULL, JSON, NULL,
 		"Object"},
 	{"GET", "/v1/events",

@@ -234,6 +234,22 @@ struct errors_pair errors_pair(const struct errors *errors, int k, int i)
 		.high = label + (double)fields[BELOW_HIGH]};
 }
 
+void errors_forget(struct errors *errors, int64_t sample)
+{
+	const int pairs = errors_pairs(errors);
+
+	for (int i = 0; i < pairs; i++) {
+		const int64_t at = errors->count - pairs + i, other = i ? at - 1 : at + 1;
+
+		if (errors_pair(errors, 0, i).sample != sample + 1)
+			continue;
+		for (int k = 0; k < errors->width; k++)
+			memcpy(errors->each[k].ring[at % ERRORS_RECENT],
+				errors->each[k].ring[other % ERRORS_RECENT],
+				sizeof(errors->each[k].ring[0]));
+	}
+}
+
 static void each_state(struct each *each, struct state *state)
 {
 	state_double(state, "first", &each->first);

@@ -29,6 +29,9 @@ int errors_width(const struct errors *errors);
 void errors_step(
 	struct errors *errors, const union target *guesses, const union target *labels, int n);
 
+/* Forgets what is known of a sample among the latest: another one's stands in its place. */
+void errors_forget(struct errors *errors, int64_t sample);
+
 /*
  * For drift alarms: whether the errors of a guess are far larger than usual; what is usual follows
  * them slowly.

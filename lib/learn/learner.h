@@ -234,6 +234,13 @@ int learner_train(struct learner *learner, int iterations, struct err *err);
  * momentum.
  */
 int learner_check(struct learner *learner, struct err *err);
+
+/*
+ * After samples of the store were replaced: forgets what is kept of these ids, and makes anew all
+ * that answers beside the slow net, from the samples that the store has. The slow net stays as it
+ * is.
+ */
+int learner_relearn(struct learner *learner, const int64_t *ids, size_t n, struct err *err);
 bool learner_diverged(const struct learner *learner);
 void learner_slow(struct learner *learner, double factor);
 

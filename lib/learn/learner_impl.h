@@ -246,6 +246,10 @@ int learner_numbers_predict(struct learner *learner, const float *raw, const flo
 int learner_numbers_learn(
 	struct learner *learner, const struct learner_step *step, struct err *err);
 
+/* Makes what answers beside the slow net, instead of what there is; teaches it a time step. */
+int learner_make_beside(struct learner *learner, struct err *err);
+int learner_teach_beside(struct learner *learner, struct learner_step *step, struct err *err);
+
 /* Makes room for this many leaving samples. */
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);
 

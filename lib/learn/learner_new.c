@@ -125,8 +125,9 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 }
 
 /* After all that may be refused. */
-static int make_parts_beside(struct learner *made, const struct options *o, struct err *err)
+int learner_make_beside(struct learner *made, struct err *err)
 {
+	const struct options *o = made->config.options;
 	const struct part_view view = {.options = o,
 		.engine = made->engine,
 		.floats = made->floats,
@@ -135,6 +136,10 @@ static int make_parts_beside(struct learner *made, const struct options *o, stru
 	struct parts_config config;
 	const int code = parts_config(&config, o, err);
 
+	parts_free(made->parts);
+	learner_numbers_free(made->numbers);
+	made->parts = NULL;
+	made->numbers = NULL;
 	if (!code && config.numbers)
 		return learner_numbers_new(made, err);
 	return code || !config.count ? code : parts_new(&made->parts, &config, &view, err);
@@ -167,7 +172,7 @@ static int make_models(struct learner *made, const struct learner_config *config
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
 		made->window.scores.models = 1 + average_count(made->average);
-	return code ? code : make_parts_beside(made, o, err);
+	return code ? code : learner_make_beside(made, err);
 }
 
 static int make_loss(struct learner *made, struct err *err)

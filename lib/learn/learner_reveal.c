@@ -181,6 +181,13 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 	return code;
 }
 
+int learner_teach_beside(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	const int code = ready_parts(learner, step, err);
+
+	return code ? code : teach_parts(learner, step, err);
+}
+
 static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
 {
 	if (learner->target.scaling)

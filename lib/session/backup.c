@@ -275,8 +275,8 @@ static int copy_checkpoints(struct backup *b, struct err *err)
 static bool left_out(const struct backup *b, const char *path, const char *name, int depth,
 	const struct stat *facts)
 {
-	static const char *const own[] = {
-		"lock", "journal", "checkpoint", "config.ini", "backup.json"};
+	static const char *const own[] = {"lock", "journal", "checkpoint", "config.ini",
+		"backup.json", "amend.wish", "amend.said"};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (!depth && !strcmp(name, own[i]))

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "schema/schema.h"
 #include "session/run/rollback.h"
+#include "session/amend.h"
 #include "session/session_impl.h"
 
 static const double HELD = 0.05; /* seconds that answers are held back for a common sync */
@@ -302,6 +303,8 @@ int session_begin(struct session *s, struct err *err)
 		code = session_catch_up(s, err);
 	if (!code)
 		keeper_begin(s);
+	if (!code)
+		code = amend_begin(s, err);
 	if (!code)
 		code = open_again(s, err);
 	if (!code && s->journal && !run_stopping(&s->run))

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "schema/schema.h"
+#include "session/amend.h"
 #include "session/session_impl.h"
 #include "session/config/shape.h"
 
@@ -332,7 +333,9 @@ int session_make(struct session *s, struct err *err)
 	s->journal = store_journal(s->run.store);
 	if (s->journal && s->config.per_step)
 		journal_bound(s->journal, s->config.waiting, s->config.remember);
-	code = make_buffers(s, err);
+	code = amend_open(s, err);
+	if (!code)
+		code = make_buffers(s, err);
 	if (!code)
 		code = waiting_begin(&s->waiting, s->run.config.folder, s->journal, err);
 	session_limit_schema(s);

@@ -154,6 +154,26 @@ int journal_next_waiting(
 	struct journal *journal, int64_t *arrival, struct journal_said *said, struct err *err);
 
 /*
+ * Changes of samples that are there; notes are written in their transaction. journal_correct gives
+ * one another label. journal_forget puts copies of samples `from` in the place of others, whose
+ * keys, times and guesses go, and drops waiting inputs. Old bytes may stay in free pages of the file
+ * until journal_compact has written a new one; readers of snapshots are waited for, up to a minute.
+ *
+ * journal_ids finds all samples of a key, in order, for mem_free; journal_copies those that are
+ * copies of one; journal_copy_of says of which, -1: it is none.
+ */
+int journal_correct(
+	struct journal *journal, int64_t id, const union target *label, struct err *err);
+int journal_forget(struct journal *journal, const int64_t *ids, const int64_t *from, size_t n,
+	const char *const *waiting, int waiting_count, struct err *err);
+int journal_compact(struct journal *journal, struct err *err);
+int journal_ids(
+	struct journal *journal, const char *key, int64_t **ids, size_t *count, struct err *err);
+int journal_copies(
+	struct journal *journal, int64_t of, int64_t **ids, size_t *count, struct err *err);
+int64_t journal_copy_of(const struct journal_said *said);
+
+/*
  * journal_beside sets what the next journal_add stores with its samples: guesses for those that
  * did not wait, and a mark of the learner's position before it saw them. Both are borrowed until
  * then. NULL: no guesses, and a zero mark. journal_marked returns the mark of a sample.
@@ -183,6 +203,7 @@ int journal_weights(struct journal *journal, int64_t first, int n, float *weight
  */
 int journal_note(struct journal *journal, const char *name, const char *words, struct err *err);
 int journal_noted(struct journal *journal, const char *name, char **words, struct err *err);
+int journal_write_notes(struct journal *journal, struct err *err); /* at once */
 
 /*
  * Sets, from the next call on, how many inputs may wait (new ones replace the oldest) and for how

@@ -30,23 +30,58 @@ int journal_remember(
 	return 0;
 }
 
-/* The key may have come again since, for a later sample. */
-static int forget_key(struct journal *j, int64_t id)
+/* The key of a sample, and what is known of it: NULL if it came again since, for a later one. */
+static int find_key(struct journal *j, int64_t id, char key[JOURNAL_KEY + 1], const void **found)
 {
-	char key[JOURNAL_KEY + 1];
-	struct done done = {0};
 	const void *record;
+	struct done done;
 	size_t size;
 	int status = lmdb_peek(j->lmdb, KEYS, id_key(&id), &record, &size);
 
+	*found = NULL;
+	key[0] = '\0';
 	if (status || !key_copy(key, record, size))
 		return status;
 	status = lmdb_peek(j->lmdb, DONE, text_key(key), &record, &size);
-	if (!status && size == done_bytes(j))
-		memcpy(&done, record, sizeof(done));
-	if (!status && size == done_bytes(j) && done.id == id)
+	if (status || size != done_bytes(j))
+		return status;
+	memcpy(&done, record, sizeof(done));
+	if (done.id == id)
+		*found = record;
+	return 0;
+}
+
+int journal_forget_key(struct journal *j, int64_t id)
+{
+	char key[JOURNAL_KEY + 1];
+	const void *found;
+	int status = find_key(j, id, key, &found);
+
+	if (!status && found)
 		status = lmdb_remove(j->lmdb, DONE, text_key(key));
 	return status ? status : lmdb_remove(j->lmdb, KEYS, id_key(&id));
+}
+
+int journal_relabel_key(struct journal *j, int64_t id, const union target *label)
+{
+	struct {
+		struct done done;
+		union target more[TARGET_WIDTH - 1 + MORE_GUESS_MOST];
+	} row;
+	char key[JOURNAL_KEY + 1];
+	const void *found;
+	void *place;
+	int status = find_key(j, id, key, &found);
+
+	if (status || !found)
+		return status;
+	memcpy(&row, found, done_bytes(j));
+	row.done.label = *label;
+	memcpy(row.more, label + 1, more_label(j) * sizeof(*label));
+	status = lmdb_put(j->lmdb, DONE, text_key(key), done_bytes(j), &place);
+	if (!status)
+		memcpy(place, &row, done_bytes(j));
+	return status;
 }
 
 int journal_unremember(struct journal *journal, struct header *header)
@@ -55,7 +90,7 @@ int journal_unremember(struct journal *journal, struct header *header)
 
 	for (; !status && header->remembered < header->added - journal->remembered;
 		header->remembered++)
-		status = forget_key(journal, header->remembered);
+		status = journal_forget_key(journal, header->remembered);
 	return status;
 }
 

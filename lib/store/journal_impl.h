@@ -64,6 +64,12 @@ struct done {
 	uint32_t input, has_input; /* the input's checksum; whether it is known */
 };
 
+/* The head of a row of `said`. A negative `labelled`: see journal_amend.c. */
+struct said {
+	int64_t asked, labelled, corrected;
+	double probability;
+};
+
 /* An input taken by journal_take. */
 struct taken {
 	char key[JOURNAL_KEY + 1];
@@ -197,5 +203,8 @@ int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
 int journal_remember(struct journal *journal, const char *key, const struct done *done,
 	const union target *more);
 int journal_unremember(struct journal *journal, struct header *header);
+/* Forgets the key of a sample, or gives it another label. */
+int journal_forget_key(struct journal *journal, int64_t id);
+int journal_relabel_key(struct journal *journal, int64_t id, const union target *label);
 
 #endif

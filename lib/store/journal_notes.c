@@ -39,6 +39,22 @@ int journal_put_notes(struct journal *journal)
 	return status;
 }
 
+static int notes_body(struct lmdb *lmdb, const void *context)
+{
+	return journal_put_notes((struct journal *)context);
+}
+
+int journal_write_notes(struct journal *journal, struct err *err)
+{
+	int code = journal_settle(journal, err);
+
+	if (!code)
+		code = lmdb_write(journal->lmdb, notes_body, journal, "cannot note", err);
+	if (!code)
+		journal_drop_notes(journal);
+	return code;
+}
+
 void journal_drop_notes(struct journal *journal)
 {
 	for (size_t i = 0; i < journal->notes_count; i++) {

@@ -8,11 +8,6 @@
 #include "base/clock.h"
 #include "store/journal_impl.h"
 
-struct said {
-	int64_t asked, labelled, corrected;
-	double probability;
-};
-
 /* When the input came that a program's sample was, which waited under a key of its own. */
 static int asked_when(struct journal *j, const char *key, int64_t *asked)
 {

@@ -29,10 +29,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <lmdb.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -59,6 +62,7 @@ struct lmdb {
 	size_t spent;              /* how much of the map that may use, at most */
 	bool holding;              /* the next change will be held */
 	bool lost;                 /* what was held could not be synced */
+	int pin;                   /* of a snapshot: keeps its file; 0: none */
 };
 
 static int failed(const struct lmdb *lmdb, int status, const char *doing, struct err *err)
@@ -510,7 +514,8 @@ int lmdb_open_snapshot(struct lmdb **lmdb, const char *folder, const struct lmdb
 
 	if (code)
 		return code;
-	status = mdb_env_create(&made->env);
+	made->pin = lmdb_pin(folder);
+	status = made->pin < 0 ? errno : mdb_env_create(&made->env);
 	if (!status)
 		status = mdb_env_set_maxdbs(made->env, LMDB_TABLES);
 	if (!status)
@@ -554,10 +559,118 @@ int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *l
 	return 0;
 }
 
+int lmdb_pin(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat ours, there;
+	int file;
+
+	if (snprintf(path, sizeof(path), "%s/data.mdb", folder) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	while ((file = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
+		const bool locked = flock(file, LOCK_SH) == 0;
+
+		if (locked && fstat(file, &ours) == 0 && stat(path, &there) == 0 &&
+			ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
+			return file;
+		close(file); /* it was replaced meanwhile */
+		if (!locked)
+			return -1;
+	}
+	return -1;
+}
+
+/* Until no reader of another process has the file. */
+static int await_readers(int file)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+
+	for (int tries = 0; tries < 3000; tries++) {
+		if (flock(file, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return errno;
+		nanosleep(&pause, NULL);
+	}
+	return EBUSY;
+}
+
+static int copy_to(struct lmdb *lmdb, const char *folder, struct err *err)
+{
+	struct lmdb_snapshot *snapshot = NULL;
+	int code;
+
+	file_remove_tree(folder);
+	code = file_make_folder(folder, err);
+	if (!code)
+		code = lmdb_snapshot_open(&snapshot, lmdb->folder, lmdb, err);
+	if (!code)
+		code = lmdb_snapshot_copy(snapshot, folder, NULL, err);
+	lmdb_snapshot_close(snapshot);
+	return code;
+}
+
+/* LMDB's list of readers is of the old file. */
+static int replace_file(struct lmdb *lmdb, const char *with)
+{
+	mdb_txn_abort(lmdb->reader);
+	mdb_env_close(lmdb->env);
+	lmdb->reader = NULL;
+	lmdb->env = NULL;
+	lmdb->lost = true;
+	if (renameat(AT_FDCWD, with, lmdb->lock, "data.mdb") ||
+		(unlinkat(lmdb->lock, "lock.mdb", 0) && errno != ENOENT))
+		return errno;
+	return names_sync(lmdb);
+}
+
+static int swap(struct lmdb *lmdb, const char *with, int file, struct err *err)
+{
+	int status = await_readers(file), code;
+
+	if (status)
+		return err_set(err, ERR_STATE,
+			"%s: is being copied or exported by another process, and cannot be "
+			"written anew until that has ended",
+			lmdb->folder);
+	status = replace_file(lmdb, with);
+	code = status ? failed(lmdb, status, "cannot be replaced", err)
+		      : environment_open(lmdb, err);
+	if (code)
+		return code;
+	lmdb->lost = false;
+	return databases_open(lmdb, err);
+}
+
+int lmdb_compact(struct lmdb *lmdb, struct err *err)
+{
+	char folder[PATH_MAX], path[PATH_MAX];
+	int file, code;
+
+	if (strlen(lmdb->folder) > PATH_MAX - 32)
+		return err_set(err, ERR_INPUT, "%s: the name is too long", lmdb->folder);
+	snprintf(folder, sizeof(folder), "%.*s/compact", PATH_MAX - 32, lmdb->folder);
+	snprintf(path, sizeof(path), "%.*s/data.mdb", PATH_MAX - 16, folder);
+	code = copy_to(lmdb, folder, err);
+	file = code ? -1 : lmdb_pin(lmdb->folder);
+	if (!code && file < 0)
+		code = failed(lmdb, errno, "cannot be replaced", err);
+	if (!code)
+		code = swap(lmdb, path, file, err);
+	if (file >= 0)
+		close(file);
+	file_remove_tree(folder);
+	return code;
+}
+
 void lmdb_close(struct lmdb *lmdb)
 {
 	if (!lmdb)
 		return;
+	if (lmdb->pin > 0)
+		close(lmdb->pin);
 	/* To LMDB a child of fork is its parent, whose reader and lock it would give up. */
 	if (lmdb->owner == getpid()) {
 		if (lmdb->held)

@@ -99,6 +99,20 @@ void lmdb_end(struct lmdb *lmdb);
 int64_t lmdb_count(const struct lmdb *lmdb, int table);
 
 /*
+ * Writes the tables to a new file without free pages, which takes the place of the old one: nothing
+ * that was removed or replaced before is left. Waits for snapshots of other processes up to a
+ * minute, then fails (ERR_STATE) and changes nothing. After another failure the tables may have to
+ * be reopened. Nothing may be held.
+ */
+int lmdb_compact(struct lmdb *lmdb, struct err *err);
+
+/*
+ * For readers in other processes: keeps the file from being replaced while its descriptor is open.
+ * Negative: an error of the system, by errno.
+ */
+int lmdb_pin(const char *folder);
+
+/*
  * A snapshot of a folder's tables at one moment, even while they are written. Pass the tables if
  * this process has them open, else NULL. A process must not open the tables of a folder twice.
  */

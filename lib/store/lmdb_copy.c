@@ -22,6 +22,7 @@ struct lmdb_snapshot {
 	char *folder;
 	MDB_env *env;
 	bool own; /* the environment was opened for this */
+	int pin;  /* ... and its file must not be replaced; 0: none */
 	MDB_txn *txn;
 	size_t map;
 };
@@ -56,8 +57,12 @@ static int begin(struct lmdb_snapshot *s)
 
 static int open_own(struct lmdb_snapshot *s)
 {
-	int status = mdb_env_create(&s->env);
+	int status;
 
+	s->pin = lmdb_pin(s->folder);
+	if (s->pin < 0)
+		return errno;
+	status = mdb_env_create(&s->env);
 	s->own = !status;
 	if (!status)
 		status = mdb_env_set_maxdbs(s->env, LMDB_TABLES);
@@ -98,6 +103,8 @@ void lmdb_snapshot_close(struct lmdb_snapshot *snapshot)
 		mdb_txn_abort(snapshot->txn);
 	if (snapshot->own)
 		mdb_env_close(snapshot->env);
+	if (snapshot->pin > 0)
+		close(snapshot->pin);
 	mem_free(snapshot->folder);
 	mem_free(snapshot);
 }

@@ -151,14 +151,29 @@ class Client:
         said: dict[str, Any] = {"id": id, "label": _plain(label)}
         if weight != 1:
             said["weight"] = float(weight)
-        return self._sample(self._post("/v1/label", [said])[0])
+        return self._numbers([said])[0]
 
     def labels(self, labels: Mapping[Id, Label]) -> list[int]:
-        found = self._post("/v1/label", [{"id": id, "label": _plain(label)} for id, label in labels.items()])
+        return self._numbers([{"id": id, "label": _plain(label)} for id, label in labels.items()])
+
+    def _numbers(self, labels: list[dict[str, Any]]) -> list[int]:
+        found = self._post("/v1/label", labels)
         numbers = [one["sample"] for one in _list_of(found, len(labels), "sample")]
         if not all(isinstance(number, int) for number in numbers):
             raise _nonsense(found)
         return numbers
+
+    def correct(self, id: Id, label: Label, *, retrain: bool = False) -> dict[str, Any]:
+        """Gives the latest sample of an id another label, which later replay draws. What was learned of the one before stays,
+        unless ``retrain`` asks for learning all samples again when the service starts next."""
+        body = json.dumps({"id": id, "label": _plain(label)}, allow_nan=False).encode()
+        return _object_of(_read(self._ask("PUT", "/v1/label" + ("?retrain=1" if retrain else ""), body)))
+
+    def forget(self, id: Id, *, retrain: bool = False) -> dict[str, Any]:
+        """Forgets all samples of an id, and its waiting input; returns how many. The net's weights stay, unless ``retrain`` asks
+        for learning all other samples again when the service starts next."""
+        name = urllib.parse.quote(json.dumps(id), safe="")
+        return self._object("DELETE", f"/v1/samples/{name}" + ("?retrain=1" if retrain else ""))
 
     def learn(
         self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
@@ -339,6 +354,8 @@ class AsyncClient:
     observe = _in_a_thread(Client.observe)
     label = _in_a_thread(Client.label)
     labels = _in_a_thread(Client.labels)
+    correct = _in_a_thread(Client.correct)
+    forget = _in_a_thread(Client.forget)
     state = _in_a_thread(Client.state)
     metrics = _in_a_thread(Client.metrics)
     weights = _in_a_thread(Client.weights)

@@ -219,3 +219,18 @@ def test_retry_after_may_be_anything(wait):
 @pytest.mark.parametrize("words", [b"", b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200])
 def test_broken_answers_are_asked_for_again(words):
     assert sham(words, said('{"samples": 3}')).state() == {"samples": 3}
+
+
+def test_labels_are_corrected_and_samples_forgotten(service):
+    taught(service, 50)
+    service.observe({"age": 33, "city": "Rome"}, "a/b c")
+    assert service.correct(7, "no")["samples"] == 1
+    assert next(row for row in service.export() if row["id"] == 7)["label"] == "no"
+    assert service.forget(8) == {"samples": 1, "waiting": 0, "versions_dropped": 0, "retrain_at_next_start": False}
+    assert service.forget("a/b c")["waiting"] == 1
+    assert [row["id"] for row in service.export()] == [i for i in range(50) if i != 8]
+    for refused in (lambda: service.forget(8), lambda: service.correct(8, "no"), lambda: service.correct(7, "maybe")):
+        with pytest.raises(ServiceError, match="no sample|no class"):
+            refused()
+    assert service.forget(9, retrain=True)["retrain_at_next_start"] is True
+    assert service.label("new", "yes") if service.observe({"age": 1, "city": "Oslo"}, "new") else False

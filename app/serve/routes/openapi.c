@@ -10,7 +10,8 @@
 #include "base/json_write.h"
 #include "serve/exchange.h"
 
-static const char HOLE[] = "{name}", VERSION[] = "{version}", JSON_TYPE[] = "application/json";
+static const char HOLE[] = "{name}", VERSION[] = "{version}", ID[] = "{id}",
+		  JSON_TYPE[] = "application/json";
 
 /* What bodies look like, by the names that routes use. */
 static const struct shape {
@@ -104,6 +105,10 @@ static const struct shape {
 		     "\"versions\": "
 		     "{\"type\": \"array\", \"items\": {\"$ref\": "
 		     "\"#/components/schemas/Version\"}}}}]}"},
+	{"Amended", "{\"type\": \"object\", \"required\": [\"samples\", \"waiting\"], "
+		    "\"properties\": {\"samples\": {\"type\": \"integer\"}, \"waiting\": "
+		    "{\"type\": \"integer\"}, \"versions_dropped\": {\"type\": \"integer\"}, "
+		    "\"retrain_at_next_start\": {\"type\": \"boolean\"}}}"},
 	{"Object", "{\"type\": \"object\"}"},
 	{"Text", "{\"type\": \"string\"}"},
 };
@@ -120,6 +125,8 @@ static const struct parameter {
 	{ROUTE_PICTURE, "id", "query", "of a picture that is kept for its label",
 		"{\"type\": \"string\"}"},
 	{ROUTE_FROM, "from", "query", "the version to compare with", "{\"type\": \"string\"}"},
+	{ROUTE_RETRAIN, "retrain", "query", "1: all samples are learned again at the next start",
+		"{\"type\": \"string\", \"enum\": [\"0\", \"1\"]}"},
 	{ROUTE_TIMES, "since", "query",
 		"labels that came at this time or later: a date, or seconds since 1970",
 		"{\"type\": \"string\"}"},
@@ -153,7 +160,9 @@ static const struct status {
 		ANY, false},
 	{"404", "there is no such model, or nothing learns here", ABSENT, false},
 	{"408", "it did not arrive in the time it has", ANY, false},
-	{"409", "the name is taken, the version is in use, or there is none to go back to",
+	{"409",
+		"the name is taken, the version is in use, there is none to go back to, or nothing "
+		"was learned yet",
 		VERSIONS, false},
 	{"413", "it has more bytes than serve.body, or needs more than serve.memory", ANY, false},
 	{"415", "its body is packed (Content-Encoding)", PACKED, false},
@@ -173,13 +182,14 @@ static bool may_say(const struct route *route, enum whose whose)
 	case GUARDED:
 		return !(route->flags & ROUTE_OPEN);
 	case ASKING:
-		return route->takes || route->flags & ROUTE_TIMES;
+		return route->takes || route->flags & (ROUTE_TIMES | ROUTE_RETRAIN);
 	case PACKED:
 		return route->takes;
 	case ABSENT:
 		return (route->flags & needs) || strstr(route->path, HOLE);
 	case VERSIONS:
-		return strstr(route->path, "/version") || strstr(route->path, "/rollback");
+		return strstr(route->path, "/version") || strstr(route->path, "/rollback") ||
+		       route->flags & ROUTE_RETRAIN;
 	default:
 		return true;
 	}
@@ -227,6 +237,10 @@ static void say_parameters(
 	if (strstr(route->path, VERSION))
 		jwriter_raw(json, NULL,
 			"{\"name\": \"version\", \"in\": \"path\", \"required\": true, "
+			"\"schema\": {\"type\": \"string\"}}");
+	if (strstr(route->path, ID))
+		jwriter_raw(json, NULL,
+			"{\"name\": \"id\", \"in\": \"path\", \"required\": true, "
 			"\"schema\": {\"type\": \"string\"}}");
 	for (int i = 0; i < COUNT_OF(params); i++) {
 		if (!(route->flags & params[i].flag))

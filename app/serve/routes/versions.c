@@ -18,7 +18,8 @@ static enum http_next refuse(struct exchange *exchange, int code, const struct e
 	struct http_request *request = exchange->request;
 
 	if (code == ERR_INPUT)
-		return http_refuse(request, *exchange->version ? 404 : 400, "%s", err->message);
+		return http_refuse(request, *exchange->version || *exchange->id ? 404 : 400, "%s",
+			err->message);
 	if (code == ERR_STATE)
 		return http_refuse(request, 409, "%s", err->message);
 	http_field(request, "Retry-After", "5");
@@ -105,12 +106,12 @@ enum http_next serve_version(struct exchange *exchange)
 
 /* --- changes, by the learner's thread --- */
 
-static struct exchange *exchange_of(struct job *job)
+struct exchange *exchange_of(struct job *job)
 {
 	return ((struct http_request *)job->context)->own;
 }
 
-static enum http_next put(struct exchange *exchange,
+enum http_next exchange_act(struct exchange *exchange,
 	int (*act)(struct job *job, struct session *session, struct err *err))
 {
 	exchange->job.act = act;
@@ -118,7 +119,7 @@ static enum http_next put(struct exchange *exchange,
 }
 
 /* The desk refuses by ERR_STATE when it ends, with other words than ours: it is over then. */
-static enum http_next failed(struct exchange *exchange)
+enum http_next exchange_not_acted(struct exchange *exchange)
 {
 	struct desk_status status;
 
@@ -154,7 +155,7 @@ enum http_next serve_make_version(struct exchange *exchange)
 	struct err err = {0};
 
 	if (exchange->asked)
-		return exchange->job.code ? failed(exchange) : say_made(exchange);
+		return exchange->job.code ? exchange_not_acted(exchange) : say_made(exchange);
 	if (jvalue_read(&wish, exchange->body.data ? exchange->body.data : "", exchange->body.size,
 		    "the request", &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
@@ -166,7 +167,7 @@ enum http_next serve_make_version(struct exchange *exchange)
 	jvalue_free(wish);
 	if (err.code)
 		return http_refuse(exchange->request, 400, "%s", err.message);
-	return put(exchange, make);
+	return exchange_act(exchange, make);
 }
 
 static int drop(struct job *job, struct session *session, struct err *err)
@@ -186,8 +187,9 @@ static enum http_next say_done(struct exchange *exchange, const char *what)
 enum http_next serve_drop_version(struct exchange *exchange)
 {
 	if (exchange->asked)
-		return exchange->job.code ? failed(exchange) : say_done(exchange, "drop");
-	return put(exchange, drop);
+		return exchange->job.code ? exchange_not_acted(exchange)
+					  : say_done(exchange, "drop");
+	return exchange_act(exchange, drop);
 }
 
 static enum http_next say_champion(struct exchange *exchange, const char *done)
@@ -213,8 +215,9 @@ static int serve(struct job *job, struct session *session, struct err *err)
 enum http_next serve_by_version(struct exchange *exchange)
 {
 	if (exchange->asked)
-		return exchange->job.code ? failed(exchange) : say_champion(exchange, "serve");
-	return put(exchange, serve);
+		return exchange->job.code ? exchange_not_acted(exchange)
+					  : say_champion(exchange, "serve");
+	return exchange_act(exchange, serve);
 }
 
 static int go_back(struct job *job, struct session *session, struct err *err)
@@ -225,6 +228,7 @@ static int go_back(struct job *job, struct session *session, struct err *err)
 enum http_next serve_rollback(struct exchange *exchange)
 {
 	if (exchange->asked)
-		return exchange->job.code ? failed(exchange) : say_champion(exchange, "rollback");
-	return put(exchange, go_back);
+		return exchange->job.code ? exchange_not_acted(exchange)
+					  : say_champion(exchange, "rollback");
+	return exchange_act(exchange, go_back);
 }

@@ -151,6 +151,13 @@ int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first
 	return loss->type->revealed ? loss->type->revealed(loss, view, first, inputs, n, err) : 0;
 }
 
+float loss_weight(const struct loss *loss, int64_t id)
+{
+	const float *weight = loss->weights.count ? kept_find(&loss->weights, id) : NULL;
+
+	return weight ? *weight : 1;
+}
+
 void loss_weigh(const struct loss *loss, const int64_t *ids, float *weights, int n)
 {
 	double before = 0, after = 0;

@@ -90,6 +90,7 @@ void loss_forget(struct loss *loss, int64_t id);
  * the weights of a batch by those of its samples and scales them to the sum they had.
  */
 void loss_weigh(const struct loss *loss, const int64_t *ids, float *weights, int n);
+float loss_weight(const struct loss *loss, int64_t id); /* of a sample */
 
 /* What validation scores by: the loss of numbers; NULL for classes, scored by cross-entropy. */
 const struct sample_loss *loss_to_score(struct loss *loss, const struct loss_view *view);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/amend.h"
 #include "session/copy.h"
 #include "session/session.h"
 
@@ -385,6 +386,7 @@ void keeper_look(struct session *s)
 	s->keeper.look_due = clock_now() + LOOK;
 	look_at_champion(s);
 	look_at_wishes(s);
+	amend_look(s);
 	if (seconds > 0 && (double)(time(NULL) - s->keeper.made_when) >= seconds &&
 		learner_classes(s->run.learner) && samples_of(s) > s->keeper.made_at)
 		make_automatic(s);
