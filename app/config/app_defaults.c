@@ -173,6 +173,7 @@ static int fill_live(struct options *options, struct err *err)
 
 static int fill_stored(struct options *options, struct err *err)
 {
+	const struct records_info table = {0};
 	const struct records_info *info;
 	struct records *records;
 	int code;
@@ -181,8 +182,8 @@ static int fill_stored(struct options *options, struct err *err)
 		code = fill_target(options, err);
 		if (code)
 			return code;
-		code = defaults_fill(options, DEFAULTS_ROWS, true, err);
-		return code ? code : fill_evaluation(options, &(struct records_info){0}, err);
+		code = defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, &table), err);
+		return code ? code : fill_evaluation(options, &table, err);
 	}
 	if (records_open(&records, options_text(options, "stream.source"), options, NULL))
 		return 0;

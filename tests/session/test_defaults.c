@@ -59,6 +59,10 @@ static void rows_come_one_by_one(void **state)
 	assert_int_equal(options_origin(o, "schedule.rate"), ORIGIN_METHOD);
 	assert_int_equal(options_origin(o, "stream.source"), ORIGIN_CALL);
 	options_free(o);
+	/* What has evaluation samples of its own needs none that are held out. */
+	o = made(SETTINGS(table(), "run.method=sgd+clr", "stream.eval=every:20"));
+	assert_value(o, "replay.holdout", "0");
+	options_free(o);
 }
 
 static void what_is_said_stays(void **state)
