@@ -1,5 +1,6 @@
 /* The mixture and the prior's correction, against traces that are worked out beside them. */
 #include "check.h"
+#include "learn/parts/tops.h"
 #include "nn/own/kernels.h"
 
 #define assert_near(a, b) assert_float_equal(a, b, 1e-6)
@@ -376,6 +377,66 @@ static void pools_learn_whom_to_trust(void **state)
 	mix_release(&mix);
 }
 
+/*
+ * Of a thousand classes one model always puts the label third, another one of ten that never come
+ * first; every tenth label is one that nobody thinks of. What is mixed is a dozen outcomes, the
+ * label that somebody knew soon wins, and the rest has what is left, as the first model has it.
+ */
+static void of_many_classes_few_are_mixed(void **state)
+{
+	enum { MANY = 1000 };
+	const struct mix_config config = {.models = 2, .keep = 0.5, .span = 4, .pool = true};
+	float shares[2][MANY], sum[MANY];
+	struct mix mix;
+	struct err err;
+
+	(void)state;
+	assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, MANY, &err), err);
+	assert_true(mix.said.width < 20);
+	for (int t = 0; t < 200; t++) {
+		const int32_t known = 20 + t * 37 % 900, label = t % 10 == 9 ? 5 : known;
+		double all = 0;
+		int most = 0;
+
+		for (int c = 0; c < MANY; c++)
+			shares[0][c] = shares[1][c] = 0.2f / MANY;
+		shares[0][known - 2] = shares[0][known - 1] = 0.3f;
+		shares[0][known] = 0.2f;
+		shares[1][990 + t % 10] = 0.5f;
+		shares[1][known] = 0.3f;
+		for (int i = 0; i < 2; i++)
+			mix_say(&mix, &mix.said, i, shares[i], 1);
+		mix_pool_answer(&mix, &mix.said, 1, sum);
+		for (int c = 0; c < MANY; c++) {
+			all += (double)sum[c];
+			most = sum[c] > sum[most] ? c : most;
+		}
+		assert_float_equal(all, 1, 0.03);
+		assert_true(sum[6] > 0 && sum[6] == sum[7]);
+		if (t > 50)
+			assert_int_equal(most, known);
+		mix_reveal(&mix, &label, 1);
+	}
+	mix_release(&mix);
+}
+
+/* The largest first, the earlier of equals, nothing that is not above 0. */
+static void tops_are_found(void **state)
+{
+	float shares[37] = {
+		[3] = 0.2f, [16] = 0.5f, [20] = NAN, [33] = 0.2f, [36] = 0.1f, [0] = -1};
+	struct tops tops;
+
+	(void)state;
+	tops_find(&tops, 3, shares, 37);
+	assert_int_equal(tops.count, 3);
+	assert_memory_equal(tops.classes, ((int32_t[]){16, 3, 33}), 3 * sizeof(int32_t));
+	tops_find(&tops, 2, shares, 37);
+	assert_memory_equal(tops.classes, ((int32_t[]){16, 3}), 2 * sizeof(int32_t));
+	tops_find(&tops, TOPS_MOST, shares, 37);
+	assert_int_equal(tops.count, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +450,8 @@ int main(void)
 		cmocka_unit_test(records_by_class),
 		cmocka_unit_test(a_lead_changes_once),
 		cmocka_unit_test(pools_learn_whom_to_trust),
+		cmocka_unit_test(of_many_classes_few_are_mixed),
+		cmocka_unit_test(tops_are_found),
 	};
 
 	return cmocka_run_group_tests_name("mix", tests, NULL, NULL);

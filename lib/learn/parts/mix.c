@@ -15,7 +15,7 @@
 #include "nn/ops.h"
 #include "nn/rank.h"
 
-static const double LEAST = 1e-3; /* a probability counts as this much at least */
+static const double LEAST = MIX_LEAST;
 
 static const double REPEAT_ERRORS = 2; /* standard errors by which repeats differ from accidents */
 
@@ -290,12 +290,15 @@ void mix_sound(const struct mix *mix, float *logits, int n)
 			memset(logits, 0, (size_t)mix->classes * sizeof(*logits));
 }
 
+void mix_logs(float *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = log_of(numbers[i] > FLT_MIN ? numbers[i] : FLT_MIN);
+}
+
 void mix_log(const struct mix *mix, float *sum, int n)
 {
-	const size_t count = (size_t)n * (size_t)mix->classes;
-
-	for (size_t i = 0; i < count; i++)
-		sum[i] = log_of(sum[i] > FLT_MIN ? sum[i] : FLT_MIN);
+	mix_logs(sum, (size_t)n * (size_t)mix->classes);
 }
 
 void mix_score(struct mix *mix, int model, const float *losses, int n)

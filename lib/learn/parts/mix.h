@@ -30,7 +30,7 @@
 
 struct ops;
 
-enum { MIX_MODELS = 24, MIX_CHUNK = 64 };
+enum { MIX_MODELS = 24, MIX_CHUNK = 64, MIX_BLENDS = 6 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {
@@ -46,13 +46,23 @@ struct mix_config {
 		[MIX_MODELS]; /* models that use the label just before; mix_init adds the prior */
 };
 
-/* With `pool`: what all models say of some samples, (model, sample, class). */
+/*
+ * With `pool`: what all models say of some samples, (model, sample, outcome). Outcomes are classes
+ * or, where there are many, the few that some model puts first, and the rest as one (mix_said.c).
+ */
 struct mix_said {
-	int samples;          /* there is room for */
-	double *blends[2];    /* of one sample, while it is answered: in turn, and late */
-	int blended[2];       /* 1 + that sample; 0: none */
-	float *shares, *logs; /* probabilities, and their logarithms */
-	float *raised;        /* what the prior makes of the first model's */
+	int samples;             /* there is room for */
+	int width;               /* ... and for outcomes of each */
+	double *blends[2];       /* of one sample, while it is answered: in turn, and late */
+	int blended[2];          /* 1 + that sample; 0: none */
+	double *answer;          /* ... and what comes of them */
+	float *shares, *logs;    /* probabilities, and their logarithms */
+	float *raised;           /* what the prior makes of the first model's */
+	float *whole;            /* (model, sample, class); NULL: outcomes are classes */
+	int32_t *outcomes;       /* (sample, outcome): which class it is */
+	int *counts;             /* outcomes of a sample, but for the rest */
+	int shortened;           /* so many samples have outcomes; 0 once something else is said */
+	bool passed[MIX_MODELS]; /* models that do not answer */
 };
 
 struct mix {

@@ -2,6 +2,8 @@
 #ifndef RETAIN_LEARN_PARTS_MIX_IMPL_H
 #define RETAIN_LEARN_PARTS_MIX_IMPL_H
 
+#include <stddef.h>
+
 #include "learn/parts/mix.h"
 
 /* The softmax of one record per model; see mix_weights. */
@@ -30,5 +32,22 @@ void mix_pool_gain(struct mix *mix, const int32_t *labels, int n);
 void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n);
 bool mix_pool_right(const struct mix *mix);
 void mix_pool_state(struct mix *mix, struct state *state);
+
+/* Logarithms in place, of numbers that are at least FLT_MIN. */
+void mix_logs(float *numbers, size_t count);
+
+/* What counts as a probability at least. */
+#define MIX_LEAST 1e-3
+
+/* With `pool`: outcomes of the first n samples, which must have been said. */
+void mix_said_shorten(const struct mix *mix, struct mix_said *said, int n);
+/* How many outcomes a sample has, and which of them a label is. */
+int mix_said_outcomes(const struct mix *mix, const struct mix_said *said, int sample);
+int mix_said_outcome(const struct mix *mix, const struct mix_said *said, int sample, int32_t label);
+/* What a model says of a sample, in one of the arrays by outcome. */
+const float *mix_said_row(const struct mix_said *said, const float *array, int model, int sample);
+/* Probabilities of all classes from those of a sample's outcomes. */
+void mix_said_spread(const struct mix *mix, const struct mix_said *said, int sample,
+	const double *shares, float *all);
 
 #endif

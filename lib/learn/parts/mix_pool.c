@@ -23,15 +23,15 @@
 
 enum { POOLS = 3, RECORDS = 3, BLENDS = POOLS + RECORDS };
 enum { IN_TURN, LATE, TURNS };
+_Static_assert((int)BLENDS == (int)MIX_BLENDS, "there is room for what is blended");
 
-static const double LEAST = 1e-3; /* no probability counts as less */
-static const double RIDGE = 2;    /* holds the weights of a pool near 1 / models */
+static const double LEAST = MIX_LEAST;
+static const double RIDGE = 2; /* holds the weights of a pool near 1 / models */
 static const double TOP_KEEP = 0.99;
 static const double RECORD_KEEP[RECORDS] = {0.98, 0.9, 0.998};
 static const double POOL_KEEP[POOLS] = {0.998, 0.99, 0.9998};
 
-/* Classes below this share in a pool's answer do not count in its curvature: so the cost of
- * many classes is bounded. */
+/* Outcomes below this share in a pool's answer do not count in its curvature. */
 static const double CURVED = 1e-3;
 
 /* What answers need comes first: it is what a copy has. */
@@ -40,7 +40,7 @@ struct mix_pool {
 	double weights[POOLS][MIX_MODELS];
 	double top[TURNS][BLENDS];
 	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half; beyond it, anything */
-	double *apart; /* [class][model]: log-probabilities less their mean under a pool */
+	double *apart; /* [outcome][model]: log-probabilities less their mean under a pool */
 };
 
 /* Two numbers side by side. */
@@ -52,39 +52,13 @@ static inline pair pair_at(const double *at)
 	return *(const pair *)at;
 }
 
-int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, struct err *err)
-{
-	const size_t classes = (size_t)mix->classes, rows = (size_t)samples * classes;
-	const size_t words = (size_t)mix->count * rows;
-
-	*said = (struct mix_said){.samples = samples};
-	if (!mix->config.pool)
-		return 0;
-	said->blends[IN_TURN] = mem_new(
-		1, TURNS * BLENDS * classes * sizeof(double) + (2 * words + rows) * sizeof(float));
-	if (!said->blends[IN_TURN])
-		return err_memory(err, "a mixture", 2 * words * sizeof(float));
-	said->blends[LATE] = said->blends[IN_TURN] + BLENDS * classes;
-	said->shares = (float *)(said->blends[LATE] + BLENDS * classes);
-	said->logs = said->shares + words;
-	said->raised = said->logs + words;
-	return 0;
-}
-
-void mix_said_release(struct mix_said *said)
-{
-	mem_free(said->blends[IN_TURN]);
-}
-
 bool mix_pool_init(struct mix *mix)
 {
-	const size_t classes = (size_t)mix->classes;
-
 	if (!mix->config.pool)
 		return true;
 	mix->pool = mem_new(1, sizeof(*mix->pool));
-	return mix->pool && (mix->pool->apart = mem_new(MIX_MODELS * classes, sizeof(double))) &&
-	       !mix_said_init(&mix->said, mix, MIX_CHUNK, NULL);
+	return mix->pool && !mix_said_init(&mix->said, mix, MIX_CHUNK, NULL) &&
+	       (mix->pool->apart = mem_new(MIX_MODELS * (size_t)mix->said.width, sizeof(double)));
 }
 
 void mix_pool_release(struct mix *mix)
@@ -120,66 +94,9 @@ void mix_pool_restart(struct mix *mix)
 			pool->weights[k][i] = 1.0 / mix->count;
 }
 
-/* What a model says of a sample, in one of the arrays. */
-static const float *row_of(const struct mix *mix, const struct mix_said *said, const float *array,
-	int model, int sample)
-{
-	return array +
-	       ((size_t)model * (size_t)said->samples + (size_t)sample) * (size_t)mix->classes;
-}
-
 static void forget_blends(struct mix_said *said)
 {
 	said->blended[IN_TURN] = said->blended[LATE] = 0;
-}
-
-static void take(
-	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
-{
-	const size_t count = (size_t)n * (size_t)mix->classes;
-	const size_t at = (size_t)model * (size_t)said->samples * (size_t)mix->classes;
-
-	for (size_t i = 0; i < count; i++)
-		said->shares[at + i] =
-			probabilities[i] > (float)LEAST ? probabilities[i] : (float)LEAST;
-	memcpy(said->logs + at, said->shares + at, count * sizeof(float));
-	mix_log(mix, said->logs + at, n);
-	forget_blends(said);
-}
-
-/* All classes are alike to a model that does not answer. */
-static void pass(const struct mix *mix, struct mix_said *said, int model, int n)
-{
-	const size_t count = (size_t)n * (size_t)mix->classes;
-	const size_t at = (size_t)model * (size_t)said->samples * (size_t)mix->classes;
-	const float share = fmaxf(1 / (float)mix->classes, (float)LEAST), log = logf(share);
-
-	for (size_t i = 0; i < count; i++) {
-		said->shares[at + i] = share;
-		said->logs[at + i] = log;
-	}
-	forget_blends(said);
-}
-
-void mix_say(
-	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
-{
-	take(mix, said, model, probabilities, n);
-	if (model || !(mix->config.prior > 0))
-		return;
-	if (!mix_answers(mix, mix->count - 1)) {
-		pass(mix, said, mix->count - 1, n);
-		return;
-	}
-	memset(said->raised, 0, (size_t)n * (size_t)mix->classes * sizeof(*said->raised));
-	mix_add(mix, 0, 1, probabilities, n, said->raised);
-	take(mix, said, mix->count - 1, said->raised, n);
-}
-
-void mix_pool_pass(struct mix *mix, int model, int n)
-{
-	if (mix->pool)
-		pass(mix, &mix->said, model, n);
 }
 
 /* Probabilities in proportion to exp(logits), in place. */
@@ -221,15 +138,15 @@ static bool turn_matters(const struct mix *mix)
 static void add_up(const struct mix *mix, const struct mix_said *said, const float *array,
 	const double *weights, int sample, double *sum)
 {
-	const int classes = mix->classes;
+	const int outcomes = mix_said_outcomes(mix, said, sample);
 
-	memset(sum, 0, (size_t)classes * sizeof(*sum));
+	memset(sum, 0, (size_t)outcomes * sizeof(*sum));
 	for (int i = 0; i < mix->count; i++) {
-		const float *row = row_of(mix, said, array, i, sample);
+		const float *row = mix_said_row(said, array, i, sample);
 
 		if (!mix_answers(mix, i))
 			continue;
-		for (int c = 0; c < classes; c++)
+		for (int c = 0; c < outcomes; c++)
 			sum[c] += weights[i] * (double)row[c];
 	}
 }
@@ -249,23 +166,23 @@ static void blend_by_pool(const struct mix *mix, const struct mix_said *said, co
 	int sample, double *shares)
 {
 	add_up(mix, said, said->logs, weights, sample, shares);
-	normalise(shares, mix->classes);
+	normalise(shares, mix_said_outcomes(mix, said, sample));
 }
 
 /* All six answers of a sample, one row each; they are kept until something else is said. */
 static const double *blend(const struct mix *mix, struct mix_said *said, int sample)
 {
 	const struct mix_pool *pool = mix->pool;
-	const size_t classes = (size_t)mix->classes;
+	const size_t width = (size_t)said->width;
 	double *blends = said->blends[turn_of(mix)];
 
 	if (said->blended[turn_of(mix)] == 1 + sample)
 		return blends;
 	for (int k = 0; k < RECORDS; k++)
-		blend_by_record(mix, said, pool->record[k], sample, blends + (size_t)k * classes);
+		blend_by_record(mix, said, pool->record[k], sample, blends + (size_t)k * width);
 	for (int k = 0; k < POOLS; k++)
 		blend_by_pool(mix, said, pool->weights[k], sample,
-			blends + (size_t)(RECORDS + k) * classes);
+			blends + (size_t)(RECORDS + k) * width);
 	said->blended[turn_of(mix)] = 1 + sample;
 	return blends;
 }
@@ -274,17 +191,20 @@ void mix_pool_answer(const struct mix *mix, struct mix_said *said, int n, float 
 {
 	double weights[BLENDS];
 
+	mix_said_shorten(mix, said, n);
 	weigh(mix->pool->top[turn_of(mix)], BLENDS, weights);
 	for (int i = 0; i < n; i++, sum += mix->classes) {
+		const int outcomes = mix_said_outcomes(mix, said, i);
 		const double *blends = blend(mix, said, i);
 
-		for (int c = 0; c < mix->classes; c++) {
+		for (int c = 0; c < outcomes; c++) {
 			double all = 0;
 
 			for (int k = 0; k < BLENDS; k++)
-				all += weights[k] * blends[(size_t)k * mix->classes + c];
-			sum[c] = (float)all;
+				all += weights[k] * blends[(size_t)k * (size_t)said->width + c];
+			said->answer[c] = all;
 		}
+		mix_said_spread(mix, said, i, said->answer, sum);
 	}
 }
 
@@ -324,23 +244,22 @@ static void solve(const double a[MIX_MODELS][MIX_MODELS], int count, double *b)
 	}
 }
 
-/* Log-probabilities less their mean under the pool's answer, of classes that matter there. */
-static int set_apart(
-	const struct mix *mix, const double *shares, int sample, int32_t label, double *by)
+/* Log-probabilities less their mean under the pool's answer, of outcomes that matter there. */
+static int set_apart(const struct mix *mix, const double *shares, int sample, int label, double *by)
 {
-	const int classes = mix->classes;
+	const int outcomes = mix_said_outcomes(mix, &mix->said, sample);
 	double *apart = mix->pool->apart;
 	int kept = 0;
 
 	for (int i = 0; i < mix->count; i++) {
-		const float *log = row_of(mix, &mix->said, mix->said.logs, i, sample);
+		const float *log = mix_said_row(&mix->said, mix->said.logs, i, sample);
 		double mean = 0;
 
-		for (int c = 0; c < classes; c++)
+		for (int c = 0; c < outcomes; c++)
 			mean += shares[c] * (double)log[c];
 		by[i] = mean;
 	}
-	for (int c = 0; c < classes; c++) {
+	for (int c = 0; c < outcomes; c++) {
 		const double root = sqrt(shares[c]);
 
 		if (!(shares[c] > CURVED))
@@ -348,12 +267,12 @@ static int set_apart(
 		for (int i = 0; i < mix->count; i++)
 			apart[kept * MIX_MODELS + i] =
 				root *
-				((double)row_of(mix, &mix->said, mix->said.logs, i, sample)[c] -
+				((double)mix_said_row(&mix->said, mix->said.logs, i, sample)[c] -
 					by[i]);
 		kept++;
 	}
 	for (int i = 0; i < mix->count; i++)
-		by[i] = (double)row_of(mix, &mix->said, mix->said.logs, i, sample)[label] - by[i];
+		by[i] = (double)mix_said_row(&mix->said, mix->said.logs, i, sample)[label] - by[i];
 	return kept;
 }
 
@@ -372,14 +291,13 @@ static void curve(const struct mix_pool *pool, int kept, int row, double keep, c
 }
 
 /* A Newton step: w <- w - (M + RIDGE I)^-1 gradient. */
-static void pool_learn(struct mix *mix, int k, int sample, int32_t label)
+static void pool_learn(struct mix *mix, int k, int sample, int label)
 {
 	struct mix_pool *pool = mix->pool;
-	const size_t classes = (size_t)mix->classes;
+	const size_t width = (size_t)mix->said.width;
 	double by[MIX_MODELS] = {0}, step[MIX_MODELS];
-	const int kept =
-		set_apart(mix, mix->said.blends[turn_of(mix)] + (size_t)(RECORDS + k) * classes,
-			sample, label, by);
+	const int kept = set_apart(mix,
+		mix->said.blends[turn_of(mix)] + (size_t)(RECORDS + k) * width, sample, label, by);
 
 	for (int i = 0; i < mix->count; i++) {
 		curve(pool, kept, i, POOL_KEEP[k], by, pool->curvature[k][i]);
@@ -401,20 +319,20 @@ static bool sound(const struct mix *mix, const double *weights)
 }
 
 /* What the six say of a sample counts in their record. */
-static void score_blends(struct mix *mix, int sample, int32_t label)
+static void score_blends(struct mix *mix, int sample, int label)
 {
 	double *top = mix->pool->top[turn_of(mix)];
 	const double *blends = blend(mix, &mix->said, sample);
 
 	for (int k = 0; k < BLENDS; k++) {
-		const double share = blends[(size_t)k * mix->classes + label];
+		const double share = blends[k * mix->said.width + label];
 
 		top[k] = TOP_KEEP * top[k] + log(share + LEAST);
 	}
 }
 
 /* The record of late samples has those in turn, too. */
-static void score_turns(struct mix *mix, int sample, int32_t label)
+static void score_turns(struct mix *mix, int sample, int label)
 {
 	const bool late = mix->late;
 
@@ -429,11 +347,17 @@ static void score_turns(struct mix *mix, int sample, int32_t label)
 
 void mix_pool_gain(struct mix *mix, const int32_t *labels, int n)
 {
-	for (int i = 0; i < mix->count && mix->pool; i++) {
+	if (!mix->pool)
+		return;
+	mix_said_shorten(mix, &mix->said, n);
+	for (int i = 0; i < mix->count; i++)
 		mix->gain[i] = 0;
-		for (int s = 0; s < n; s++)
+	for (int s = 0; s < n; s++) {
+		const int label = mix_said_outcome(mix, &mix->said, s, labels[s]);
+
+		for (int i = 0; i < mix->count; i++)
 			mix->gain[i] +=
-				(double)row_of(mix, &mix->said, mix->said.logs, i, s)[labels[s]];
+				(double)mix_said_row(&mix->said, mix->said.logs, i, s)[label];
 	}
 }
 
@@ -442,14 +366,16 @@ void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n)
 	struct mix_pool *pool = mix->pool;
 
 	for (int s = 0; s < n && pool; s++) {
-		score_turns(mix, s, labels[s]);
+		const int label = mix_said_outcome(mix, &mix->said, s, labels[s]);
+
+		score_turns(mix, s, label);
 		for (int k = 0; k < RECORDS; k++)
 			for (int i = 0; i < mix->count; i++)
 				pool->record[k][i] = RECORD_KEEP[k] * pool->record[k][i] +
-						     (double)row_of(mix, &mix->said, mix->said.logs,
-							     i, s)[labels[s]];
+						     (double)mix_said_row(&mix->said,
+							     mix->said.logs, i, s)[label];
 		for (int k = 0; k < POOLS; k++)
-			pool_learn(mix, k, s, labels[s]);
+			pool_learn(mix, k, s, label);
 		forget_blends(&mix->said);
 	}
 	for (int k = 0; k < POOLS && pool; k++)

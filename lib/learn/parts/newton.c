@@ -13,17 +13,22 @@
  * largest diagonal element is cut back to CAP along its own column.
  *
  * With more than WHOLE numbers in a row the diagonal of P stands for it.
+ *
+ * Of more than FEW classes only those compete that the slow net puts first, for what it gives them
+ * together, and the label while it is learned. Of all others the answer is the slow net's.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
+#include "learn/parts/tops.h"
 #include "nn/ops.h"
 
 enum {
 	MODELS = 2,
 	WHOLE = 192,
+	FEW = 64,
 	LABELS =
 		16, /* places for a label that came before; labels share them where there are more */
 };
@@ -156,23 +161,55 @@ static void fill_row(const struct newton *newton, const struct part_samples *sam
 			row[width + 1 + (size_t)(k * LABELS + newton->last[k] % LABELS)] = 1;
 }
 
-/* Of a row without its last number; that of inputs is a 1, that of hidden rows part of a label. */
+/* Of so many classes; of a row without its last number, which is a 1 or part of a label. */
 static void shares(const struct newton *newton, const struct model *model, const float *row,
-	float last, float *out)
+	float last, const int32_t *classes, int count, float *out)
 {
 	const size_t dim = (size_t)newton->dim;
 	float most = -INFINITY, sum = 0;
 
-	for (int c = 0; c < newton->classes; c++) {
-		const float *weights = model->weights + (size_t)c * dim;
+	for (int k = 0; k < count; k++) {
+		const float *weights = model->weights + (size_t)(classes ? classes[k] : k) * dim;
 
-		out[c] = newton->ops->row_dot(weights, row, dim - 1) + weights[dim - 1] * last;
-		most = fmaxf(most, out[c]);
+		out[k] = newton->ops->row_dot(weights, row, dim - 1) + weights[dim - 1] * last;
+		most = out[k] > most ? out[k] : most;
 	}
-	for (int c = 0; c < newton->classes; c++)
-		sum += out[c] = expf(out[c] - most);
-	for (int c = 0; c < newton->classes; c++)
-		out[c] /= sum;
+	for (int k = 0; k < count; k++)
+		sum += out[k] = expf(out[k] - most);
+	for (int k = 0; k < count; k++)
+		out[k] /= sum;
+}
+
+/* Whether only some classes compete: `slow` is what the slow net says of all. */
+static bool compete(const struct newton *newton, const float *slow, struct tops *tops)
+{
+	if (newton->classes > FEW && slow)
+		tops_find(tops, TOPS_MOST, slow, newton->classes);
+	return newton->classes > FEW && slow && tops->count;
+}
+
+static void say(const struct newton *newton, int model, const float *row, float last,
+	const float *slow, float *out)
+{
+	struct tops tops;
+	float some[TOPS_MOST], all = 0;
+
+	if (!compete(newton, slow, &tops)) {
+		shares(newton, &newton->models[model], row, last, NULL, newton->classes, out);
+		return;
+	}
+	shares(newton, &newton->models[model], row, last, tops.classes, tops.count, some);
+	memcpy(out, slow, (size_t)newton->classes * sizeof(*out));
+	for (int k = 0; k < tops.count; k++)
+		all += tops.shares[k];
+	for (int k = 0; k < tops.count; k++)
+		out[tops.classes[k]] = all * some[k];
+}
+
+/* What the slow net says of a sample; NULL: it was not asked. */
+static const float *slow_row(const struct newton *newton, const float *slow, int sample)
+{
+	return slow ? slow + (size_t)sample * (size_t)newton->classes : NULL;
 }
 
 static int answer(struct part *part, int model, const struct part_samples *samples,
@@ -183,7 +220,8 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
 		fill_row(newton, samples, i);
-		shares(newton, &newton->models[model], newton->row, newton->row[newton->dim - 1],
+		say(newton, model, newton->row, newton->row[newton->dim - 1],
+			slow_row(newton, samples->slow, i),
 			probabilities + (size_t)i * (size_t)newton->classes);
 	}
 	return 0;
@@ -237,15 +275,18 @@ static void narrow(const struct newton *newton, struct model *model, float scale
 	newton->ops->narrow(model->spread, step, newton->back, dim, scale);
 }
 
-static void learn_row(const struct newton *newton, struct model *model, float keep, int32_t label)
+/* Of classes that compete; NULL: all do. */
+static void learn_row(const struct newton *newton, struct model *model, float keep,
+	const int32_t *classes, int count, int32_t label)
 {
 	const size_t dim = (size_t)newton->dim;
 	float *shares_now = newton->shares;
 	float curved = 1, square, by, root;
 
-	shares(newton, model, newton->row, newton->row[newton->dim - 1], shares_now);
-	for (int c = 0; c < newton->classes; c++)
-		curved -= shares_now[c] * shares_now[c];
+	shares(newton, model, newton->row, newton->row[newton->dim - 1], classes, count,
+		shares_now);
+	for (int k = 0; k < count; k++)
+		curved -= shares_now[k] * shares_now[k];
 	curved = fminf(fmaxf(curved, FLATTEST), STEEPEST);
 	square = reach(newton, model);
 	if (!(square >= 0) || !isfinite(square)) {
@@ -257,12 +298,25 @@ static void learn_row(const struct newton *newton, struct model *model, float ke
 	for (size_t i = 0; i < dim; i++)
 		newton->step[i] = root * newton->gain[i];
 	narrow(newton, model, 1 / keep);
-	for (int c = 0; c < newton->classes; c++) {
-		const float wrong = (float)(c == label) - shares_now[c];
-		float *weights = model->weights + (size_t)c * dim;
+	for (int k = 0; k < count; k++) {
+		const int32_t class = classes ? classes[k] : k;
+		const float wrong = (float)(class == label) - shares_now[k];
+		float *weights = model->weights + (size_t) class * dim;
 
 		newton->ops->row_combine(weights, newton->gain, weights, dim, 1, wrong * by, 0);
 	}
+}
+
+/* The classes of tops, and the label; returns how many. */
+static int with_label(const struct tops *tops, int32_t label, int32_t classes[TOPS_MOST + 1])
+{
+	int at = 0;
+
+	memcpy(classes, tops->classes, (size_t)tops->count * sizeof(*classes));
+	while (at < tops->count && classes[at] != label)
+		at++;
+	classes[at] = label;
+	return at < tops->count ? tops->count : at + 1;
 }
 
 static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
@@ -272,9 +326,16 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
+		const int32_t label = samples->labels[i].class;
+		int32_t classes[TOPS_MOST + 1];
+		struct tops tops;
+		const bool some = compete(newton, slow_row(newton, samples->slow, i), &tops);
+		const int count = some ? with_label(&tops, label, classes) : newton->classes;
+
 		fill_row(newton, samples, i);
 		for (int k = 0; k < MODELS; k++)
-			learn_row(newton, &newton->models[k], KEEP[k], samples->labels[i].class);
+			learn_row(newton, &newton->models[k], KEEP[k], some ? classes : NULL, count,
+				label);
 	}
 	for (int i = 0; i < samples->n; i++) {
 		newton->last[1] = newton->last[0];
@@ -287,7 +348,9 @@ static double macs(const struct part *part)
 {
 	const struct newton *newton = (const struct newton *)part;
 
-	return MODELS * (2 * (double)spreads(newton) + 3.0 * newton->classes * newton->dim);
+	const int classes = newton->classes > FEW ? TOPS_MOST + 1 : newton->classes;
+
+	return MODELS * (2 * (double)spreads(newton) + 3.0 * classes * newton->dim);
 }
 
 static double bytes(const struct part *part)
@@ -368,8 +431,8 @@ static void answer_copy(const void *copy_of, int model, const struct part_questi
 	const struct newton *newton = copy_of;
 
 	for (int i = 0; i < questions->n; i++)
-		shares(newton, &newton->models[model],
-			questions->inputs + (size_t)i * (size_t)questions->dim, 1,
+		say(newton, model, questions->inputs + (size_t)i * (size_t)questions->dim, 1,
+			slow_row(newton, questions->slow, i),
 			probabilities + (size_t)i * (size_t)questions->classes);
 }
 

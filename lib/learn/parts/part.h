@@ -79,6 +79,7 @@ struct part {
 struct part_questions {
 	int dim, classes, n;
 	const float *inputs, *raw; /* (n, dim): scaled, and as they came */
+	const float *slow; /* (n, classes): the slow net's probabilities; NULL: it was not asked */
 };
 
 /* A kind. Functions may be NULL where noted. */

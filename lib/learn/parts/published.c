@@ -235,7 +235,7 @@ bool published_answers(const struct published *published, int model)
 
 /* Probabilities of a model of the mixture. */
 static int ask_model(const struct published *p, const struct predictor_turn *turn, const float *raw,
-	int model, int first, int n, float *room, struct err *err)
+	int model, int first, int n, const float *slow, float *room, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const int classes = blend->mix.classes, row = p->models[model].row;
@@ -247,7 +247,7 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 		part_types[row]->answer_copy(blend->copies[row], p->models[model].model,
 			&(struct part_questions){(int)p->floats, classes, n,
 				turn->inputs + (size_t)first * p->floats,
-				raw + (size_t)first * p->floats},
+				raw + (size_t)first * p->floats, slow},
 			room);
 		return 0;
 	}
@@ -267,12 +267,17 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	const struct blend *blend = &p->blends[turn->which];
 	const struct mix *mix = &blend->mix;
 	const double prior = mix_prior_weight(mix, blend->weights);
+	const size_t size = (size_t)n * (size_t)mix->classes;
+	const float *slow = NULL;
 	int code = 0;
 
 	for (int model = 0; model <= p->count && !code; model++) {
 		if (blend->weights[model] + (model ? 0 : prior) <= 0 || !mix_answers(mix, model))
 			continue;
-		code = ask_model(p, turn, raw, model, first, n, room, err);
+		code = ask_model(p, turn, raw, model, first, n, slow, room, err);
+		/* The slow net is the first, and its answer stays behind the room of the others'. */
+		if (!model)
+			slow = memcpy(room + size, room, size * sizeof(*room));
 		if (!code && mix->config.pool)
 			mix_say(mix, said, model, room, n);
 		else if (!code)
@@ -302,7 +307,7 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 			mix_sound(mix, logits, n);
 		return code;
 	}
-	room = mem_new((size_t)most * classes, sizeof(*room));
+	room = mem_new(2 * (size_t)most * classes, sizeof(*room));
 	code = room ? mix_said_init(&said, mix, most, err)
 		    : err_memory(err, "predictions", (size_t)most * classes * sizeof(*room));
 	if (code) {

@@ -183,7 +183,9 @@ static bool lasts(const struct values *values, size_t input)
 
 static float share_of(const struct values *values, int class)
 {
-	return fmaxf((float)values->shares[class], LEAST_SHARE);
+	const float share = (float)values->shares[class];
+
+	return share > LEAST_SHARE ? share : LEAST_SHARE;
 }
 
 /* The values of a row, and what they say of classes; none of a row that is not known. */
@@ -223,7 +225,7 @@ static void weigh(const struct values *values, const struct value *row, int coun
 				shares[row[i].entry->classes[k]] +=
 					values->weights[row[i].input] * row[i].logs[k];
 	for (int c = 0; c < values->classes; c++)
-		most = fmaxf(most, shares[c]);
+		most = shares[c] > most ? shares[c] : most;
 	/* Of most classes no value says anything. */
 	rest = expf(-most);
 	for (int c = 0; c < values->classes; c++)

@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/parts/lanes.h"
 #include "learn/parts/part.h"
 #include "nn/ops.h"
 
 enum { MODELS = 3, BLOCK = OPS_BLOCK, NEAREST = 7 };
 enum { LONGEST = 2048, SHORTEST = 256, WORK = 49152 };
+
+_Static_assert((int)BLOCK == (int)LANES, "a block is compared at once");
 
 static const int WINDOW[MODELS] = {200, 1000, LONGEST}, NEIGHBOURS[MODELS] = {5, 7, NEAREST};
 static const float PRIOR = 0.5F;
@@ -141,17 +144,8 @@ static bool is_near(const struct nearest *nearest, float distance)
 /* Bit i: number i of BLOCK is not above the limit, and within from..to. */
 static unsigned within(const float *numbers, float limit, int64_t from, int64_t to)
 {
-	typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
-	typedef int32_t mask __attribute__((vector_size(16)));
-	mask bits = {0};
-	unsigned all;
+	unsigned all = lanes_at_most(numbers, limit);
 
-	for (int k = 0; k < BLOCK / 4; k++) {
-		const mask is = *(const four *)(numbers + 4 * k) <= limit;
-
-		bits |= is & ((mask){1, 2, 4, 8} << 4 * k);
-	}
-	all = (unsigned)(bits[0] | bits[1] | bits[2] | bits[3]);
 	if (from > 0)
 		all &= ~0U << from;
 	if (to < BLOCK - 1)
@@ -194,27 +188,27 @@ static void scan_rows(
 }
 
 /*
- * A distance that none of the nearest of so many rows exceeds, from `place` on backwards: LANES rows,
- * the nearest of every LANES-th block, are as near. A block counts only if all of its rows are scanned.
+ * A distance that none of the nearest of so many rows exceeds, from `place` on backwards: SIDES rows,
+ * the nearest of every SIDES-th block, are as near. A block counts only if all of its rows are scanned.
  */
 static float bound(
 	const struct bank *bank, const struct measured *measured, int64_t rows, int64_t place)
 {
-	enum { LANES = 8 };
-	float lanes[LANES], most = 0;
+	enum { SIDES = 8 };
+	float sides[SIDES], most = 0;
 	int64_t block = place / BLOCK, blocks = (rows - (place % BLOCK + 1)) / BLOCK;
 
-	for (int k = 0; k < LANES; k++)
-		lanes[k] = INFINITY;
+	for (int k = 0; k < SIDES; k++)
+		sides[k] = INFINITY;
 	for (; blocks > 0; blocks--) {
-		float *lane;
+		float *side;
 
 		block = block ? block - 1 : bank->room / BLOCK - 1;
-		lane = lanes + block % LANES;
-		*lane = measured->blocks[block] < *lane ? measured->blocks[block] : *lane;
+		side = sides + block % SIDES;
+		*side = measured->blocks[block] < *side ? measured->blocks[block] : *side;
 	}
-	for (int k = 0; k < LANES; k++)
-		most = lanes[k] > most ? lanes[k] : most;
+	for (int k = 0; k < SIDES; k++)
+		most = sides[k] > most ? sides[k] : most;
 	return most;
 }
 

@@ -6,6 +6,9 @@
  * It takes a step of schedule-free SGD for each row, on that row and some of the last WINDOW since
  * the alarm. The alarm: after LEAST rows the share of errors of late exceeds that of a longer time
  * by ERRORS standard errors.
+ *
+ * With thousands of columns or classes it costs more than it is worth, and knows little before it
+ * would start anew: beyond MANY of either, all classes are alike to this part.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +20,7 @@
 #include "nn/rank.h"
 #include "nn/vectors.h"
 
-enum { BATCH = 8, WINDOW = 2000, LEAST = 60, BEFORE = 20 };
+enum { BATCH = 8, WINDOW = 2000, LEAST = 60, BEFORE = 20, MANY = 1000 };
 
 static const double QUICK = 1.0 / 30, STEADY = 1.0 / 500, ERRORS = 3;
 static const float RATE = 0.5F, BETA = 0.9F, KAPPA = 0.1F, MOST_DECAY = 0.1F;
@@ -37,6 +40,8 @@ struct young {
 	float *rows;                   /* [WINDOW][dim]; row i is at i % WINDOW */
 	int32_t *labels;
 	float *batch; /* [BATCH][dim] */
+	bool large;   /* there are many columns or classes; */
+	bool retired; /* ... and it was cleared */
 };
 
 static struct young *mine(struct part *part)
@@ -87,6 +92,8 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		return err_memory(err, "a young net", sizeof(*made));
 	made->dim = (int)dim;
 	made->classes = net_spec(view->net)->classes;
+	made->large = made->classes > MANY ||
+		      (net_spec(view->net)->height * net_spec(view->net)->width == 1 && dim > MANY);
 	made->floats = net_params(view->net)->floats;
 	made->stats_floats = net_stats(view->net)->floats;
 	made->seed = (uint64_t)options_int64(view->options, "run.seed");
@@ -117,6 +124,10 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 	const struct part_view *view = samples->view;
 
 	(void)model;
+	if (young->large) {
+		memset(logits, 0, (size_t)samples->n * (size_t)young->classes * sizeof(*logits));
+		return 0;
+	}
 	learner_tell(view->learner, LEARNER_PREDICT, samples->n);
 	return runner_infer(view->runner, young->x, young->stats_floats ? young->stats : NULL,
 		samples->inputs, samples->n, logits, err);
@@ -184,15 +195,28 @@ static bool alarmed(struct young *young, bool wrong)
 	return rows > LEAST && young->quick > young->steady + ERRORS * sqrt(chance + 1e-4);
 }
 
+/* Its copies answer by the weights, too. */
+static bool retire(struct young *young)
+{
+	if (!young->large)
+		return false;
+	if (!young->retired)
+		vector_zero(young->engine, young->x, young->floats);
+	return young->retired = true;
+}
+
 static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 {
 	struct young *young = mine(part);
 	const struct part_samples *samples = &lesson->samples;
 	const struct part_view *view = samples->view;
 	const size_t dim = (size_t)young->dim, classes = (size_t)young->classes;
-	int code = runner_infer(view->runner, young->x, young->stats_floats ? young->stats : NULL,
-		samples->inputs, samples->n, lesson->logits, err);
+	int code;
 
+	if (retire(young))
+		return 0;
+	code = runner_infer(view->runner, young->x, young->stats_floats ? young->stats : NULL,
+		samples->inputs, samples->n, lesson->logits, err);
 	for (int i = 0; i < samples->n && !code; i++) {
 		const size_t place = (size_t)(young->seen % WINDOW);
 		const bool wrong = rank_hits(lesson->logits + (size_t)i * classes, young->classes,

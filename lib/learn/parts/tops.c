@@ -1,0 +1,36 @@
+/* Most numbers are not above the least so far: sixteen of them are passed over at once. */
+#include "learn/parts/tops.h"
+
+#include "learn/parts/lanes.h"
+
+static void try_class(struct tops *tops, float share, int32_t class)
+{
+	int at = tops->count < tops->most ? tops->count++ : tops->most - 1;
+
+	for (; at > 0 && tops->shares[at - 1] < share; at--) {
+		tops->shares[at] = tops->shares[at - 1];
+		tops->classes[at] = tops->classes[at - 1];
+	}
+	tops->shares[at] = share;
+	tops->classes[at] = class;
+	if (tops->count == tops->most)
+		tops->least = tops->shares[tops->most - 1];
+}
+
+void tops_find(struct tops *tops, int most, const float *shares, int classes)
+{
+	int c = 0;
+
+	*tops = (struct tops){.most = most};
+	for (; c + LANES <= classes; c += LANES)
+		for (unsigned more = lanes_above(shares + c, tops->least); more; more &= more - 1) {
+			const int at = c + __builtin_ctz(more);
+
+			/* A NaN is not. */
+			if (shares[at] > tops->least)
+				try_class(tops, shares[at], at);
+		}
+	for (; c < classes; c++)
+		if (shares[c] > tops->least)
+			try_class(tops, shares[c], c);
+}
