@@ -181,6 +181,33 @@ def clusters(classes, dimensions, spread):
     return rows
 
 
+def many_classes(classes, dimensions):
+    """Centres that drift; the class of rank r comes as often as 1 / (r + 20)."""
+    def rows():
+        draw, often = random.Random(3), list(itertools.accumulate(1 / (rank + 20) for rank in range(classes)))
+        centres, paths = ([[draw.gauss(0, 1) for _ in range(dimensions)] for _ in range(classes)] for _ in range(2))
+        for t in range(2 * MADE_ROWS):
+            label = draw.choices(range(classes), cum_weights=often)[0]
+            yield {"x%d" % j: round(draw.gauss(c + v * t / (2 * MADE_ROWS), 0.15), 3)
+                for j, (c, v) in enumerate(zip(centres[label], paths[label]))}, "c%d" % label
+    return rows
+
+
+def wide(columns, matter, count):
+    """Three classes by a weighted sum of the columns that matter; half-way its weights change."""
+    def rows():
+        draw = random.Random(3)
+        chosen = draw.sample(range(columns), matter)
+        weights = [draw.gauss(0, 1) for _ in chosen]
+        for t in range(count):
+            if t == count // 2:
+                weights = [0.3 * w + draw.gauss(0, 1) for w in weights]
+            row = [round(draw.gauss(0, 1), 2) for _ in range(columns)]
+            total = sum(w * row[j] for w, j in zip(weights, chosen))
+            yield {"x%d" % j: x for j, x in enumerate(row)}, "a" if total > 2 else "b" if total > -2 else "c"
+    return rows
+
+
 def junk(make):
     """Ids, row numbers, constants, notes, noise and a category of nothing beside a stream's own columns."""
     def rows():
@@ -200,6 +227,8 @@ STRANGE = {
     "dates, words": dated("%d-%b-%Y %H:%M"),
     "60 classes": clusters(60, 8, 2),
     "300 classes": clusters(300, 12, 2.2),
+    "5000 classes": many_classes(5000, 8),
+    "2000 columns": wide(2000, 20, 6000),
     "phishing, junk": junk(from_river("Phishing")),
     "segments, junk": junk(from_river("ImageSegments")),
     "agrawal returns": in_turn([lambda s, i=i, k=k: s.Agrawal(classification_function=i, seed=30 + k, perturbation=0.05)

@@ -19,9 +19,9 @@ static const double LEAST = MIX_LEAST;
 
 static const double REPEAT_ERRORS = 2; /* standard errors by which repeats differ from accidents */
 
-static const double GUARD_SPAN = 1000; /* samples that guesses and mixture are compared over, */
-static const double GUARD_LEAST = 2;   /* by how many more of them a guess must be right, */
-static const double GUARD_ERRORS = 1;  /* and by how many standard errors */
+static const double GUARD_SPAN = 1000;   /* samples that guesses and mixture are compared over, */
+static const double GUARD_LEAST = 0.5;   /* by how many more of them a guess must be right, */
+static const double GUARD_ERRORS = 0.25; /* and by how many standard errors */
 
 static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
 
