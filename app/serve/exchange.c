@@ -13,6 +13,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "formats/gzip.h"
+#include "serve/access.h"
 
 static const char HOLE[] = "{name}", VERSION[] = "{version}", ID[] = "{id}",
 		  MODELS[] = "/v2/models/";
@@ -150,7 +152,8 @@ static enum http_next say_options(struct exchange *exchange)
 		http_field(request, "Access-Control-Allow-Methods", "%s", methods);
 		http_field(request, "Access-Control-Allow-Headers",
 			"Authorization, Content-Type, Last-Event-ID, "
-			"Inference-Header-Content-Length");
+			"Inference-Header-Content-Length, Content-Encoding, X-Request-Id, "
+			"traceparent");
 		http_field(request, "Access-Control-Max-Age", "600");
 	}
 	return http_say(request, 204, exchange->route->gives);
@@ -229,13 +232,6 @@ enum http_next exchange_hold(struct exchange *exchange, int64_t more)
 		budget->most);
 }
 
-static bool packed(const struct http_request *request)
-{
-	const char *how = http_header(request, "Content-Encoding");
-
-	return how && *how && strcasecmp(how, "identity") != 0;
-}
-
 static enum http_next begin(void *context, struct http_request *request)
 {
 	struct serve *serve = context;
@@ -255,17 +251,15 @@ static enum http_next begin(void *context, struct http_request *request)
 			exchange->preflight || exchange->route->flags & ROUTE_OPEN);
 	if (next == HTTP_GO)
 		next = exchange->preflight ? say_options(exchange) : check_route(exchange);
-	if (next == HTTP_GO && exchange->route->takes && packed(request))
-		next = http_refuse(request, 415, "Content-Encoding: requests must not be packed");
 	if (next == HTTP_GO && request->length > serve->body_most)
 		next = too_long(exchange);
+	if (next == HTTP_GO && exchange->route->takes)
+		next = exchange_begin_packed(exchange);
 	return next;
 }
 
-static enum http_next body(
-	void *context, struct http_request *request, const char *bytes, size_t size)
+static enum http_next add_body(struct exchange *exchange, const char *bytes, size_t size)
 {
-	struct exchange *exchange = request->own;
 	const char *newline;
 	size_t capacity;
 
@@ -278,12 +272,26 @@ static enum http_next body(
 	capacity = exchange->body.capacity;
 	text_add_bytes(&exchange->body, bytes, size);
 	if (exchange->body.failed)
-		return http_refuse(request, 503, "out of memory");
-	if (exchange->body.capacity != capacity && exchange_hold(exchange, 0) != HTTP_GO)
-		return HTTP_DONE;
-	if (exchange->route->flags & ROUTE_PIECES)
+		return http_refuse(exchange->request, 503, "out of memory");
+	return exchange->body.capacity != capacity ? exchange_hold(exchange, 0) : HTTP_GO;
+}
+
+static enum http_next body(
+	void *context, struct http_request *request, const char *bytes, size_t size)
+{
+	struct exchange *exchange = request->own;
+	enum http_next next;
+
+	if (exchange->reader) {
+		exchange->packed_bytes += (int64_t)size;
+		return exchange->packed_bytes > exchange->serve->body_most
+			       ? too_long(exchange)
+			       : exchange_unpack(exchange, bytes, size, add_body);
+	}
+	next = add_body(exchange, bytes, size);
+	if (next == HTTP_GO && exchange->route->flags & ROUTE_PIECES)
 		return exchange->route->serve(exchange);
-	return HTTP_GO;
+	return next;
 }
 
 /*
@@ -326,6 +334,7 @@ static void work(struct work *of)
 
 	if (serve_route(exchange) == HTTP_WAIT)
 		return;
+	exchange_pack(exchange);
 	exchange->done = true;
 	http_resume(exchange->request);
 }
@@ -351,6 +360,7 @@ static void drop(struct exchange *exchange)
 static enum http_next finish(struct exchange *exchange)
 {
 	drop(exchange);
+	exchange_pack(exchange);
 	if (exchange->request->answer.status < 400)
 		exchange_hold(
 			exchange, 0); /* an answer that there is no room for becomes a refusal */
@@ -365,6 +375,8 @@ static enum http_next end(void *context, struct http_request *request)
 	exchange->away = false;
 	if (exchange->done)
 		return finish(exchange);
+	if (exchange_end_packed(exchange) != HTTP_GO)
+		return HTTP_DONE;
 	request->length = exchange->received;
 	if (!exchange->copy && !*exchange->version &&
 		(exchange->route->flags & (ROUTE_MODEL | ROUTE_COPY)))
@@ -397,6 +409,7 @@ static void gone(void *context, struct http_request *request)
 	if (request->answer.status)
 		meters_add(&exchange->serve->meters, exchange->route_index, request->answer.status,
 			clock_now() - exchange->started);
+	gzip_reader_free(exchange->reader);
 	drop(exchange);
 	budget_hold(&exchange->serve->budget, &exchange->held, 0);
 	if (exchange->claims)
@@ -406,7 +419,14 @@ static void gone(void *context, struct http_request *request)
 	mem_free(exchange);
 }
 
-const struct http_owner exchange_owner = {begin, body, end, gone, NULL};
+static void over(void *context, const struct http_request *request, double seconds)
+{
+	const struct serve *serve = context;
+
+	access_note(serve->access_log, request, seconds);
+}
+
+const struct http_owner exchange_owner = {begin, body, end, gone, over, NULL};
 
 static void done(struct job *job)
 {

@@ -46,6 +46,7 @@ struct serve {
 	atomic_int exports;  /* being made */
 	int64_t body_most;   /* serve.body */
 	struct budget budget;
+	int access_log; /* a descriptor; -1: none */
 	char url[LISTEN_NAME + 32];
 };
 
@@ -62,7 +63,10 @@ struct exchange {
 	double started;
 	struct text body; /* received and not yet on the desk */
 	int64_t received;
-	int64_t held; /* of the service's budget */
+	struct gzip_reader *reader; /* of a packed body; NULL: it comes as it is */
+	int64_t packed_bytes;       /* of it, so far */
+	bool packed;                /* the answer was, or is better off as it is */
+	int64_t held;               /* of the service's budget */
 	struct job job;
 	struct batch batch; /* the body's lines, or those that the job has */
 	struct event event; /* the job's, if it has one */
@@ -73,7 +77,7 @@ struct exchange {
 	float *inputs, *logits;
 	struct answers_wish *wishes;
 	int count;
-	size_t arrays; /* bytes of the three, and of the batch */
+	size_t arrays; /* bytes of the three, of the batch and of the reader */
 	bool list;
 	char file[64];                  /* in the folder, with weights for this request */
 	char *backup;                   /* the requested folder */
@@ -119,6 +123,13 @@ struct route {
 	const char *asks, *says;   /* ... and their schemas (openapi.c) */
 };
 extern const struct route routes[]; /* ends with a row without a method */
+
+/* Content-Encoding, Accept-Encoding (packed.c); the body is unpacked piece by piece. */
+enum http_next exchange_begin_packed(struct exchange *exchange);
+enum http_next exchange_unpack(struct exchange *exchange, const char *bytes, size_t size,
+	enum http_next (*add)(struct exchange *exchange, const char *bytes, size_t size));
+enum http_next exchange_end_packed(struct exchange *exchange);
+void exchange_pack(struct exchange *exchange);
 
 extern const struct http_owner exchange_owner; /* its context is a struct serve */
 

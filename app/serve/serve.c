@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/team.h"
+#include "serve/access.h"
 #include "serve/exchange.h"
 #include "serve/lines.h"
 
@@ -182,7 +183,10 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 	made->budget.most = options_int64(config->options, "serve.memory");
 	for (int i = 0; i < config->count; i++)
 		parcel_init(&made->served[i].parcel);
-	code = guard_init(&made->guard, config->options, err);
+	code = access_open(
+		&made->access_log, options_text(config->options, "serve.access_log"), err);
+	if (!code)
+		code = guard_init(&made->guard, config->options, err);
 	if (!code)
 		code = open_served(made, err);
 	if (!code)
@@ -291,5 +295,6 @@ void serve_close(struct serve *serve)
 		listen_remove(&serve->served[i].lines_address);
 	}
 	listen_remove(&serve->guard.address);
+	access_close(serve->access_log);
 	mem_free(serve);
 }

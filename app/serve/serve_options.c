@@ -21,6 +21,10 @@ const struct option_row serve_options[] = {
 		"http or https address of another service, by a copy of which this one answers; "
 		"empty for none",
 		OPTION_MAY_CHANGE},
+	{"serve", "access_log", OPTION_TEXT, "", NULL,
+		"file to which a line of JSON is appended for each request; - is standard output, "
+		"empty for none",
+		OPTION_MAY_CHANGE},
 	{"serve", "name", OPTION_TEXT, "retain", NULL, "name of the model in /v2/models/NAME",
 		OPTION_MAY_CHANGE},
 	{"serve", "token_file", OPTION_TEXT, "", NULL,

@@ -21,7 +21,7 @@ const struct option_row wander_options[] = {
 	{"wander", "evals", OPTION_INT64, "0", "[0, 1000000000]",
 		"evaluation samples, evenly over time; 0: as many as there are records for them"},
 	{"wander", "seed", OPTION_INT64, "0", "[0, inf)",
-		"what the drift is made from; 0: stream.seed"},
+		"what the drift is made from: that is stream.seed", OPTION_RETIRED},
 	{"wander", "stationary", OPTION_BOOL, "false", NULL,
 		"let time stand still at half the stream, with all classes there", OPTION_RETIRED},
 	{"wander", "seasons", OPTION_FLOAT, "8", "[0, 1000000]", "turns of the year in the stream",

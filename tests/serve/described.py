@@ -145,7 +145,7 @@ def refusals(service, described):
         if method == "POST":
             tries += [(413, {"Content-Length": str(1 << 40)})]
         if "415" in operation["responses"]:
-            tries += [(415, {"Content-Encoding": "gzip"})]
+            tries += [(415, {"Content-Encoding": "br"})]
         for status, headers in tries:
             got = ask(service, described, path, method, operation, body, headers) if status != 413 else (413, None)
             if status == 413:

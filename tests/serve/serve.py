@@ -90,7 +90,7 @@ def refuses(service):
             ("a page elsewhere", b"403", "GET / HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n"),
             ("long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 9000 * "x" + "\r\n"),
             ("very long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 90000 * "x" + "\r\n"),
-            ("packed lines", b"415", "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Encoding: gzip\r\nContent-Length: 0\r\n"),
+            ("packed lines", b"415", "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Encoding: br\r\nContent-Length: 0\r\n"),
             ("lines that say that they are not packed", b"200",
              "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Encoding: identity\r\nContent-Length: 0\r\n"),
             ("a body that is announced as too long", b"413",

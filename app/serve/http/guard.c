@@ -201,7 +201,7 @@ enum http_next guard_check(
 				origin);
 		http_field(request, "Access-Control-Allow-Origin", "%s", origin);
 		http_field(request, "Access-Control-Expose-Headers",
-			"Retry-After, Inference-Header-Content-Length");
+			"Retry-After, Inference-Header-Content-Length, X-Request-Id");
 		http_field(request, "Vary", "Origin");
 	}
 	if (!*guard->token || open)

@@ -9,8 +9,10 @@
 #define _GNU_SOURCE 1
 #include "serve/http/http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -261,6 +263,7 @@ static enum http_next look(struct call *call)
 
 	MHD_get_connection_values(call->connection, MHD_HEADER_KIND, add_field, &headers);
 	MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_field, &params);
+	http_identify(request);
 	length = http_header(request, "Content-Length");
 	request->length = length ? strtoll(length, &end, 10) : -1;
 	request->answer.close = ends_unclear(request);
@@ -298,6 +301,8 @@ static ssize_t read_stream(void *context, uint64_t at, char *out, size_t room)
 		http->stopping || http->draining ? -1 : stream->next(stream->stream, out, room);
 
 	if (got > 0)
+		call->request.answer.bytes += got;
+	if (got > 0)
 		return got;
 	if (got < 0)
 		return got == -1 ? MHD_CONTENT_READER_END_OF_STREAM
@@ -322,6 +327,7 @@ static struct MHD_Response *response_of(struct call *call)
 		const bool known = !fstat(answer->file, &facts);
 
 		answer->has_file = false;
+		answer->bytes = known ? (int64_t)facts.st_size : 0;
 		response =
 			known ? MHD_create_response_from_fd64((uint64_t)facts.st_size, answer->file)
 			      : NULL;
@@ -336,6 +342,7 @@ static struct MHD_Response *response_of(struct call *call)
 	}
 	if (!answer->body.data)
 		return MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	answer->bytes = (int64_t)answer->body.size;
 	response = MHD_create_response_from_buffer_with_free_callback(
 		answer->body.size, answer->body.data, mem_free);
 	if (response)
@@ -374,6 +381,25 @@ static void resume(struct http_request *request)
 	MHD_resume_connection(((struct call *)request)->connection);
 }
 
+static void name_remote(struct MHD_Connection *connection, char *out, size_t room)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *address = info ? info->client_addr : NULL;
+	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_in6 *six = (const void *)address;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	if (address && address->sa_family == AF_INET &&
+		inet_ntop(AF_INET, &four->sin_addr, host, sizeof(host)))
+		snprintf(out, room, "%s:%d", host, ntohs(four->sin_port));
+	else if (address && address->sa_family == AF_INET6 &&
+		 inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof(host)))
+		snprintf(out, room, "[%s]:%d", host, ntohs(six->sin6_port));
+	else
+		snprintf(out, room, "unix");
+}
+
 static struct call *call_new(struct http *http, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version)
 {
@@ -387,6 +413,7 @@ static struct call *call_new(struct http *http, struct MHD_Connection *connectio
 	call->request.method = method;
 	call->version = version;
 	call->request.path = path;
+	name_remote(connection, call->request.remote, sizeof(call->request.remote));
 	call->request.wait = suspend;
 	call->request.resume = resume;
 	call->started = clock_now();
@@ -475,6 +502,9 @@ static void on_end(void *context, struct MHD_Connection *connection, void **own,
 	/* One that was cut off in the middle of its request still waits; see visit_end. */
 	if (call->visit && call->queued)
 		visit_since(call->visit, http, clock_now(), false);
+	if (http->config.owner.over)
+		http->config.owner.over(
+			http->config.owner.context, &call->request, clock_now() - call->started);
 	text_release(&call->request.answer.body);
 	if (call->request.answer.has_file)
 		close(call->request.answer.file);

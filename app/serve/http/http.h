@@ -7,7 +7,8 @@
  *	begin   when its headers have arrived
  *	body    for each piece of its body
  *	end     when it is complete; again after http_resume, if it returned HTTP_WAIT
- *	gone    last, once for each begin
+ *	gone    once for each begin
+ *	over    last, for each request, also where there was no begin
  *
  * HTTP_GO continues. HTTP_DONE: request->answer is complete; the rest of the body is dropped.
  * HTTP_WAIT: nothing is read or answered until http_resume is called; the owner must have called
@@ -29,7 +30,9 @@
 enum {
 	HTTP_FIELDS = 64,
 	HTTP_NAME = 512,
-	HTTP_MORE = 8,
+	HTTP_MORE = 12,
+	HTTP_ID = 128,   /* longest id of a request */
+	HTTP_TRACE = 55, /* length of a traceparent */
 	HTTP_SPARE = 64, /* connections beyond the limit, which get a 429 */
 };
 
@@ -51,6 +54,7 @@ struct http_answer {
 	struct http_field fields[HTTP_MORE]; /* additional headers; names are static ... */
 	char values[HTTP_MORE][HTTP_NAME];   /* ... and values are here */
 	int field_count;
+	int64_t bytes;             /* of the body, as it was sent */
 	bool close;                /* close the connection after it */
 	struct http_stream stream; /* instead of a body, if it has `next`; */
 	bool has_file;             /* or a whole file, whose descriptor is taken over */
@@ -64,7 +68,10 @@ struct http_request {
 	int64_t length; /* of the body, as announced; -1: unknown */
 	bool reader;    /* came with a read-only token */
 	struct http_answer answer;
-	void *own; /* owned by the owner */
+	char id[HTTP_ID + 1];       /* X-Request-Id, or made */
+	char trace[HTTP_TRACE + 1]; /* traceparent; empty: none that is valid */
+	char remote[64];            /* the client's address */
+	void *own;                  /* owned by the owner */
 	/* Suspends and resumes it, set by its creator: http.c, or a test without sockets. */
 	void (*wait)(struct http_request *request);
 	void (*resume)(struct http_request *request);
@@ -73,6 +80,9 @@ struct http_request {
 /* NULL if there is none; header names ignore case. */
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_param(const struct http_request *request, const char *name);
+
+/* Finds its id and traceparent, or makes an id, and adds both to the answer. */
+void http_identify(struct http_request *request);
 
 /*
  * What a proxy in front may read otherwise than we do: where such a request ends is anybody's
@@ -97,6 +107,7 @@ struct http_owner {
 		void *context, struct http_request *request, const char *bytes, size_t size);
 	enum http_next (*end)(void *context, struct http_request *request);
 	void (*gone)(void *context, struct http_request *request);
+	void (*over)(void *context, const struct http_request *request, double seconds);
 	void *context;
 };
 

@@ -1,8 +1,12 @@
 /* Reading requests, and building answers. */
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/json_write.h"
 #include "serve/http/http.h"
@@ -24,6 +28,61 @@ const char *http_header(const struct http_request *request, const char *name)
 const char *http_param(const struct http_request *request, const char *name)
 {
 	return find(request->params, request->param_count, name, strcmp);
+}
+
+static bool consists(const char *words, size_t size, const char *of)
+{
+	return strspn(words, of) >= size;
+}
+
+/* 00-32 digits-16 digits-2 digits, as W3C has it; a later version may have more behind it. */
+static bool is_trace(const char *words)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const size_t sizes[] = {2, 32, 16, 2};
+
+	if (strlen(words) != HTTP_TRACE)
+		return false;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); words += sizes[i++] + 1)
+		if (!consists(words, sizes[i], digits) ||
+			(words[sizes[i]] && words[sizes[i]] != '-'))
+			return false;
+	return true;
+}
+
+/* Unlike all others, and no secret. */
+static void make_id(char out[HTTP_ID + 1])
+{
+	static _Atomic uint64_t count;
+	struct timespec now;
+	uint64_t x;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	x = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	x ^= (uint64_t)getpid() << 40;
+	x += ++count * 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	snprintf(out, HTTP_ID + 1, "%016" PRIx64, x ^ x >> 31);
+}
+
+void http_identify(struct http_request *request)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.:/+=@";
+	const char *id = http_header(request, "X-Request-Id");
+	const char *trace = http_header(request, "traceparent");
+	const size_t size = id ? strlen(id) : 0;
+
+	if (size && size <= HTTP_ID && consists(id, size, allowed))
+		memcpy(request->id, id, size + 1);
+	else
+		make_id(request->id);
+	http_field(request, "X-Request-Id", "%s", request->id);
+	if (!trace || !is_trace(trace))
+		return;
+	memcpy(request->trace, trace, HTTP_TRACE + 1);
+	http_field(request, "traceparent", "%s", trace);
 }
 
 static bool has_controls(const char *words, char allowed)

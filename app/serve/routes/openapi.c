@@ -165,7 +165,7 @@ static const struct status {
 		"was learned yet",
 		VERSIONS, false},
 	{"413", "it has more bytes than serve.body, or needs more than serve.memory", ANY, false},
-	{"415", "its body is packed (Content-Encoding)", PACKED, false},
+	{"415", "its body is packed otherwise than by gzip (Content-Encoding)", PACKED, false},
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},
 	{"431", "its headers have more than 8 KiB", ANY, false},
