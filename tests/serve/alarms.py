@@ -2,13 +2,16 @@
 """usage: tests/serve/alarms.py RETAIN
 
 Alarms reach people: a stream whose rule turns round raises a drift alarm and a fall of the accuracy, which a
-command and a web hook get as JSON; an address that refuses them costs no answer. Prints TAP.
+command and a web hook get as JSON; an address that refuses them costs no answer. So do a full queue and a checkpoint that
+cannot be written. Prints TAP.
 """
 import http.server
 import json
 import os
 import random
+import resource
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,6 +86,57 @@ def running(word):
     return found > 0
 
 
+def waiting(service):
+    return json.loads(service.get("/v1/state")[1])["queue"]
+
+
+def full_queue(retain, folder, heard):
+    """Two lines wait at a paused learner whose queue has room for two; alarm once, and anew once it was empty."""
+    service = Service(retain, "--out", os.path.join(folder, "queue"), "--listen", "127.0.0.1:0", "--set", "serve.queue=2",
+                      "--set", "serve.lines=127.0.0.1:0", "--set", f"alarm.exec=cat >> {heard}")
+    teach(service, 0, 50, False)
+    for turn in 1, 2:
+        service.post("/v1/pause", "")
+        waits = []
+        while waiting(service) < 2 and len(waits) < 9:  # one may be taken yet
+            waits.append(socket.create_connection(("127.0.0.1", int(service.lines.rpartition(":")[2])), 20))
+            waits[-1].sendall(b'{"id": %d, "input": [0.1, 0.2], "label": 0}\n' % (100 * turn + len(waits)))
+            until(lambda: waiting(service) >= min(len(waits), 2), 1)
+        got = until(lambda turn=turn: len(lines_of(heard)) >= turn, 20)
+        time.sleep(0.6)  # two looks of the bell
+        last = lines_of(heard)[-1:]
+        verdict(got and len(lines_of(heard)) == turn and last[0]["alarm"] == "queue" and "2 requests wait" in last[0]["message"],
+                "a full queue is an alarm, once (%d)" % turn, lines_of(heard))
+        service.post("/v1/resume", "")
+        for one in waits:
+            one.makefile().readline()
+            one.close()
+        until(lambda: not waiting(service))
+        time.sleep(0.6)
+    verdict(service.end() == 0, "and the service goes on")
+
+
+def failed_learner(retain, folder, heard):
+    """Files may not grow any more, as on a full disk: the next sync fails, and all that learns is refused."""
+    service = Service(retain, "--out", os.path.join(folder, "failure"), "--listen", "127.0.0.1:0", "--set",
+                      f"alarm.exec=cat >> {heard}")
+    teach(service, 0, 200, False)
+    resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (20000, resource.RLIM_INFINITY))
+    saved = service.post("/v1/save", "")
+    time.sleep(0.6)
+    verdict(saved[0] == 503 and not lines_of(heard), "a save that a client asked for and that fails is the client's to know", saved)
+    try:
+        taught = teach(service, 200, 400, False)
+    except OSError:
+        taught = False
+    code = service.process.wait(30)
+    got = lines_of(heard)
+    service.end()
+    verdict(not taught and [one["alarm"] for one in got] == ["failure"] and "the learner failed: " in got[0]["message"] and
+            "File too large" in got[0]["message"], "a learner that cannot write is an alarm, with the reason", taught, got)
+    verdict(code == 1 and "File too large" in service.errors, "and the service ends", code, service.errors)
+
+
 def main():
     retain = os.path.abspath(sys.argv[1])
     folder = tempfile.mkdtemp(prefix="retain-alarms-")
@@ -126,6 +180,8 @@ def main():
                            "alarm.webhook=ftp://x"], capture_output=True, text=True)
     verdict(done.returncode == 2 and "alarm.webhook = ftp://x" in done.stderr, "an address of another kind is refused",
             done.stderr)
+    full_queue(retain, folder, os.path.join(folder, "heard-queue"))
+    failed_learner(retain, folder, os.path.join(folder, "heard-failure"))
     shutil.rmtree(folder)
     return plan()
 
