@@ -255,18 +255,28 @@ static bool guess_answers(const struct mix *mix)
 	return mix->config.guard && is_better(mix, better_guess(mix));
 }
 
+/*
+ * The guess comes first, by a little: what the mixture says is otherwise kept in its order, so that
+ * probabilities of answers with and without a guess can be compared.
+ */
 void mix_guard(const struct mix *mix, int n, float *sum)
 {
+	const float ahead = 1e-3F;
 	const enum mix_guess g = better_guess(mix);
-	/* More than half, so that no class has more. */
-	const float share = (float)fmax(mix->right[g], 0.501);
 
-	if (!guess_answers(mix))
-		return;
-	for (int i = 0; i < n; i++, sum += mix->classes) {
+	for (int i = 0; i < n && guess_answers(mix); i++, sum += mix->classes) {
+		float most = 0, by;
+
 		for (int c = 0; c < mix->classes; c++)
-			sum[c] *= 1 - share;
-		sum[mix->guess[g]] += share;
+			if (c != mix->guess[g] && sum[c] > most)
+				most = sum[c];
+		if (sum[mix->guess[g]] > most)
+			continue;
+		by = most - sum[mix->guess[g]] + ahead;
+		by /= 1 + by;
+		for (int c = 0; c < mix->classes; c++)
+			sum[c] *= 1 - by;
+		sum[mix->guess[g]] += by;
 	}
 }
 
