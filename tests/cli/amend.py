@@ -18,7 +18,7 @@ import tap
 from tap import verdict
 
 RETAIN = os.path.abspath(sys.argv[1])
-KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 SECRET, AGE = "person-4711", 1.234567642211914  # an id, and a number of its input, exact in 32 bits
 KINDS = {
     "classes": (lambda x: "old" if x > 0.5 else "young", ["--method", "schedule-free+recency+parts", "--set", "model.scale=off"]),

@@ -19,7 +19,7 @@ import tap
 from tap import verdict
 
 RETAIN, GOLDEN = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-SMALL = ["--set", "model.arch=mlp:16", "--set", "stdin.per_step=4"]
+SMALL = ["--set", "model.arch=mlp:16", "--set", "stdin.per_step=4", "--set", "eval.every=3"]
 
 
 def retain(*words, **more):
@@ -154,6 +154,22 @@ def check_times(folder):
                 done.stderr)
 
 
+def check_log_times(folder, begin):
+    """times.csv says when the lines of the logs were written."""
+    with open(os.path.join(folder, "times.csv"), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for name in ("metrics.csv", "events.jsonl"):
+        with open(os.path.join(folder, name), "rb") as file:
+            ends, at = set(), 0
+            for line in file:
+                at += len(line)
+                ends.add(at)
+        mine = [row for row in rows if row["file"] == name]
+        verdict({int(row["bytes"]) for row in mine} == ends - ({min(ends)} if name == "metrics.csv" else set()) and
+                all(iso(begin - 1) <= row["time"] <= iso(time.time() + 1) for row in mine),
+                "times.csv has the time of each line of %s" % name, mine[:2], sorted(ends)[:3])
+
+
 def check_working(work):
     """While a process has the folder."""
     folder = os.path.join(work, "working")
@@ -193,7 +209,7 @@ def check_others(work):
 
 
 def main():
-    work = tempfile.mkdtemp()
+    work, begin = tempfile.mkdtemp(), time.time()
     try:
         for kind, (label, wishes) in KINDS.items():
             folder, rows = check_kind(work, kind, label, wishes)
@@ -202,6 +218,7 @@ def main():
         check_times(folder)
         check_weights(work)
         check_working(work)
+        check_log_times(os.path.join(work, "working"), begin)
         check_others(work)
     finally:
         shutil.rmtree(work)

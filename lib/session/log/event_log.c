@@ -12,12 +12,14 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "session/log/times.h"
 
 struct event_log {
 	int file; /* descriptor */
 	char *path;
 	int64_t size;     /* of what is in the file */
 	struct text held; /* what is not */
+	struct times times;
 	bool no_memory;
 };
 
@@ -30,6 +32,7 @@ static int open_file(struct event_log *events, const char *path, struct err *err
 	events->size = events->file < 0 ? -1 : lseek(events->file, 0, SEEK_END);
 	if (events->size < 0)
 		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	times_open(&events->times, events->path);
 	return 0;
 }
 
@@ -41,7 +44,7 @@ int event_log_open(struct event_log **events, const char *path, struct err *err)
 	*events = NULL;
 	if (!made)
 		return err_memory(err, "a log of events", sizeof(*made));
-	made->file = -1;
+	made->file = made->times.file = -1;
 	code = open_file(made, path, err);
 	if (code)
 		event_log_close(made);
@@ -56,6 +59,7 @@ void event_log_close(struct event_log *events)
 		return;
 	if (events->file >= 0)
 		close(events->file);
+	times_close(&events->times);
 	text_release(&events->held);
 	mem_free(events->path);
 	mem_free(events);
@@ -116,6 +120,7 @@ void event_log_end(struct event_log *events, struct event_line *line)
 	text_add(&line->words, "\n");
 	if (!line->words.failed) {
 		text_add(&events->held, line->words.data);
+		times_add(&events->times, event_log_size(events));
 		flush(events);
 	}
 	events->no_memory |= line->words.failed || events->held.failed;

@@ -1,6 +1,7 @@
 /*
  * events.jsonl: one JSON object per line for every decision of a run, with the numbers behind it.
- * Nothing in it depends on the clock, so the same run writes the same bytes.
+ * Nothing in it depends on the clock, so the same run writes the same bytes; session/log/times.h has
+ * the times.
  *
  *	{"event": "window", "iteration": 400, ...}  the end of a window: scores and weights
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why

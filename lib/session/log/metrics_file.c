@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "session/log/times.h"
 
 #define FILE_MOST ((size_t)1 << 30)
 enum { HEADER_MOST = 256, LINE_MOST = 64 * TEXT_NUMBER };
@@ -30,6 +31,7 @@ struct metrics_file {
 	int fd;
 	int64_t rows;
 	off_t size;
+	struct times times;
 };
 
 static int64_t *whole_at(const struct metrics_row *row, const struct metrics_column *column)
@@ -321,7 +323,8 @@ int metrics_file_open(
 	made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, path, sizeof(*made));
-	*made = (struct metrics_file){mem_text(path), -1, keep_rows > 0 ? keep_rows : 0, size};
+	*made = (struct metrics_file){
+		mem_text(path), -1, keep_rows > 0 ? keep_rows : 0, size, {-1, NULL}};
 	if (!made->path) {
 		metrics_file_close(made);
 		return err_memory(err, path, strlen(path) + 1);
@@ -333,6 +336,7 @@ int metrics_file_open(
 		metrics_file_close(made);
 		return code;
 	}
+	times_open(&made->times, made->path);
 	*file = made;
 	return 0;
 }
@@ -343,6 +347,7 @@ void metrics_file_close(struct metrics_file *file)
 		return;
 	if (file->fd >= 0)
 		close(file->fd);
+	times_close(&file->times);
 	mem_free(file->path);
 	mem_free(file);
 }
@@ -366,6 +371,7 @@ int metrics_file_append(struct metrics_file *file, const struct metrics_row *row
 	}
 	file->rows++;
 	file->size += (off_t)size;
+	times_add(&file->times, file->size);
 	return 0;
 }
 

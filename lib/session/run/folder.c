@@ -101,7 +101,7 @@ static const char facts_name[] = "run.json";
 static int clear_folder(const struct run *run, struct err *err)
 {
 	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv",
-		"predictions.csv", "model.safetensors", "report.html"};
+		"predictions.csv", "model.safetensors", "report.html", "times.csv"};
 	int code = remove_file(run, facts_name, err);
 
 	if (!code)
