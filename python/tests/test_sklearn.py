@@ -255,7 +255,7 @@ def test_class_weight():
         models[str(weights)] = model
     odds = {how: model.predict_proba(other)[:, 1] / model.predict_proba(other)[:, 0] for how, model in models.items()}
     assert np.allclose(odds["{1: 9.0, 0: 0.5}"], 18 * odds["None"], rtol=1e-3)
-    ratio = (labels == 0).sum() / (labels == 1).sum()
+    ratio = ((labels == 0).sum() / (labels == 1).sum()) ** 0.9
     assert np.allclose(odds["balanced"], ratio * odds["None"], rtol=1e-3)
     metrics = models["balanced"].learner_.metrics()
     assert metrics.balanced_accuracy > models["None"].learner_.metrics().balanced_accuracy

@@ -1,8 +1,9 @@
 /*
  * What classes weigh in answers (target/class_weights.h), by learn.weigh: nothing, costs by name,
- * or balanced: a class weighs the reciprocal of how often it came, as run->confusion counts. One
- * that never came weighs as little as if every label had been its. Labels count once their sample
- * was scored; a resumed run has the same counts.
+ * or balanced: a class weighs the reciprocal of how often it came, as run->confusion counts, to the
+ * power BALANCE: a class that was rare so far is likely to be less so from now on, and where it is
+ * not, this costs little (docs/results/uneven.md). One that never came weighs as little as if every
+ * label had been its. Labels count once their sample was scored; a resumed run has the same counts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include "base/mem.h"
 #include "base/words/nearest.h"
 #include "session/run/run.h"
+
+static const double BALANCE = 0.9;
 
 /* The next NAME=COST of a list, behind which *list moves. */
 static int next_cost(const char **list, char name[CLASS_NAME + 1], double *cost, struct err *err)
@@ -89,13 +92,19 @@ static int64_t seen_of(const struct run *run, int class)
 		       : 0;
 }
 
+static double weight_of(double seen)
+{
+	return pow(seen, -BALANCE);
+}
+
 static void balance(struct run *run, int class)
 {
 	const int64_t seen = seen_of(run, class);
 
 	if (seen)
-		class_weights_set(learner_weigh(run->learner), class, 1 / (double)seen);
-	class_weights_set_rest(learner_weigh(run->learner), 1 / fmax(1, (double)run_scored(run)));
+		class_weights_set(learner_weigh(run->learner), class, weight_of((double)seen));
+	class_weights_set_rest(
+		learner_weigh(run->learner), weight_of(fmax(1, (double)run_scored(run))));
 }
 
 static int set_all(struct run *run, const char *const *names, int classes, struct err *err)
