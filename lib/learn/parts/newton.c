@@ -128,8 +128,9 @@ static int make(struct part **part, const struct part_view *view, bool hidden, s
 		      WHOLE;
 	made->last[0] = made->last[1] = -1;
 	if (!make_arrays(made)) {
+		err_memory(err, "a linear model", spreads(made) * sizeof(float));
 		end(&made->part);
-		return err_memory(err, "a linear model", spreads(made) * sizeof(float));
+		return ERR_MEMORY;
 	}
 	*part = &made->part;
 	return 0;
