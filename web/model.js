@@ -205,7 +205,7 @@ function aboutOf(run) {
 	if (!source)
 		return "";
 	return source === "stdin" ?
-		"A live stream (standard input), " + count(run.summary.samples) + " labels" + (run.ended ? "" : " so far") +
+		"A live stream, " + count(run.summary.samples) + " labels" + (run.ended ? "" : " so far") +
 			(classes ? ", " + count(classes) + " classes" : "") :
 		source.replace(/^.*\//, "") + (run.summary.samples ? ": " + count(run.summary.samples) + " samples" + (run.ended ? "" : " so far") : "");
 }
