@@ -109,6 +109,13 @@ def test_a_function_begins_where_the_seed_says():
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
 
+def test_seeding_asks_no_device_that_is_not_in_use(monkeypatch, stream):
+    """torch.manual_seed would: three stacks noted at every pass, more than all else around the module."""
+    monkeypatch.setattr(torch, "manual_seed", None)
+    with rt.Learner(Noisy, input=(4,), model_classes=3, **SMALL) as learner:
+        learner.learn(*next(stream(1)))
+
+
 def test_a_module_begins_as_it_is(stream):
     net = mlp(3)
     before = copy.deepcopy(net.state_dict())

@@ -41,12 +41,16 @@ def _pointer(it: Any) -> int:
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
     states = [(torch.get_rng_state, torch.set_rng_state)]
+    # Not torch.manual_seed: for each kind of device that is not in use it notes the whole stack, at every call.
+    seeds: list[Callable[[int], Any]] = [torch.default_generator.manual_seed]
     if device.type != "cpu":
         there: Any = getattr(torch, device.type, None)
         if hasattr(there, "get_rng_state"):
             states.append((there.get_rng_state, there.set_rng_state))
+        seeds += [getattr(there, name) for name in ("manual_seed_all", "manual_seed") if hasattr(there, name)][:1]
     kept = [get() for get, _ in states]
-    torch.manual_seed(seed)
+    for put_seed in seeds:
+        put_seed(seed)
     try:
         yield
     finally:
