@@ -43,7 +43,7 @@ static int go(const char *folder, const struct options *options, const struct jv
 	return code;
 }
 
-/* Once more if it is to be learned again: a start does that. */
+/* Once more if it is to be learned again: a start does that, of a program the program's own. */
 static int amend_closed(
 	const char *folder, const char *words, struct amended *amended, struct err *err)
 {
@@ -56,7 +56,7 @@ static int amend_closed(
 		code = settings_resolve(&options, folder, verb, NULL, err);
 	if (!code)
 		code = go(folder, options, wish, amended, err);
-	if (!code && amended->retrain) {
+	if (!code && amended->retrain && !amended->program) {
 		say("%s: learns all samples again", folder);
 		code = go(folder, options, NULL, NULL, err);
 		amended->retrain = false;

@@ -271,6 +271,14 @@ static int check_retrain(const struct session *s, struct err *err)
 		    : 0;
 }
 
+/* A program makes time steps of its own, and a stream could not repeat the first one. */
+static bool is_program(const struct session *s)
+{
+	struct journal_mark mark;
+
+	return s->journal && !journal_marked(s->journal, 0, &mark, NULL) && mark.left != MARK_PACED;
+}
+
 int amend(struct session *s, const struct jvalue *wish, struct amended *amended, struct err *err)
 {
 	const char *name = jvalue_text(jvalue_find(wish, "deed"));
@@ -296,6 +304,7 @@ int amend(struct session *s, const struct jvalue *wish, struct amended *amended,
 	amended->samples = (int64_t)deed.wished;
 	amended->waiting = deed.waiting_count;
 	amended->retrain = deed.retrain;
+	amended->program = is_program(s);
 	mem_free(deed.ids);
 	mem_free(deed.from);
 	for (int i = 0; i < deed.waiting_count; i++)

@@ -33,6 +33,7 @@ struct amended {
 	int64_t samples, waiting; /* corrected or forgotten: samples, inputs without a label */
 	int64_t versions;         /* dropped */
 	bool retrain;             /* at the next start */
+	bool program;             /* ... which must be one of the program whose samples these are */
 };
 
 /* ERR_INPUT: the wish cannot be granted; ERR_STATE: not now. Nothing has changed then. */

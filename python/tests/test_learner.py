@@ -490,3 +490,23 @@ def test_the_command_comes_along():
         [sys.executable, "-m", "pyretain", "--help"], capture_output=True, text=True
     )
     assert said.returncode == 0 and said.stdout.startswith("usage: retain")
+
+
+def test_samples_of_a_program_are_forgotten(tmp_path):
+    """By the command, and learned again by the program's next start."""
+    folder, rng = tmp_path / "mine", np.random.default_rng(1)
+    rows = rng.normal(size=(40, 3)).astype(np.float32)
+    rows[3, 0] = np.float32(1.2345677)
+    for again in range(2):
+        learner = pyretain.RetainClassifier(folder=folder)
+        for at in range(0, 40 * (not again), 10):
+            learner.partial_fit(rows[at : at + 10], rows[at : at + 10, 1] > 0, classes=[False, True])
+        learner.predict(rows[:1])
+        del learner
+        if not again:
+            done = subprocess.run(
+                [sys.executable, "-m", "pyretain", "forget", str(folder), "#3", "--retrain"], capture_output=True, text=True
+            )
+            assert done.returncode == 0 and "when it starts next" in done.stdout, done
+    assert rows[3, 0].tobytes() not in (folder / "journal" / "data.mdb").read_bytes()
+    assert '"retrain"' in (folder / "events.jsonl").read_text()
