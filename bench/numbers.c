@@ -2,13 +2,16 @@
  * The models of numbers (learn/numbers) alone over a table, row by row: how far answers are from
  * targets, beside the last value and the running mean, and what a row costs.
  *
- *	zcat TABLE.csv.gz | build/bench/numbers [-t TARGET] [-n ROWS] [-s STEP] [-l LATE] [-f FEATURES] [-v]
+ *	zcat TABLE.csv.gz | build/bench/numbers [-t TARGET] [-n ROWS] [-s STEP] [-l LATE] [-c COVERAGE]
+ *		[-f FEATURES] [-v]
  *
  * The target is the column of that name, or the last. Columns of numbers are scaled as a learner
  * does it; of other columns, the first eight values are columns of 0 and 1. In place of a net's
  * answers there are running means; in place of its features, with -f, random rectified sums of
  * inputs. -s rows are a time step; of -l time steps, labels are still
- * unknown when the next one is asked about; -v prints how much each model counts at the end.
+ * unknown when the next one is asked about; -c is
+ * the share of targets that intervals are to hold, printed for all rows and as the least and most of
+ * any 2000 in turn; -v prints how much each model counts at the end.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +26,7 @@
 #include "learn/scaling.h"
 #include "nn/own/kernels.h"
 
-enum { COLUMNS = 1024, VALUES = 8, LINE = 1 << 16 };
+enum { COLUMNS = 1024, VALUES = 8, LINE = 1 << 16, TURN = 2000 };
 
 struct column {
 	char name[64], *values[VALUES];
@@ -40,6 +43,7 @@ struct table {
 
 struct score {
 	double ours, last, mean, inside, width;
+	double rows, then, least, most; /* of intervals: rows, inside before the 2000 in hand */
 };
 
 static double now(void)
@@ -156,13 +160,13 @@ struct bench {
 	int step, late;
 	float *raw, *inputs, *hidden, *slow, *answers, *mix;
 	union target *labels;
-	double seconds;
+	double seconds, coverage;
 };
 
 static void prepare(struct bench *bench, size_t floats, struct err *err)
 {
 	const struct numbers_config config = {
-		floats, bench->features, 1, 0.9, &kernels_find("auto")->ops};
+		floats, bench->features, 1, bench->coverage, &kernels_find("auto")->ops};
 	const size_t n = (size_t)bench->step;
 
 	bench->floats = floats;
@@ -230,6 +234,13 @@ static void add_errors(
 		score->mean += fabs((double)y - mean);
 		score->inside += y >= answer[NUMBER_LOW] && y <= answer[NUMBER_HIGH];
 		score->width += (double)(answer[NUMBER_HIGH] - answer[NUMBER_LOW]);
+		if (fmod(++score->rows, TURN) == 0) {
+			const double share = (score->inside - score->then) / TURN;
+
+			score->least = fmin(score->least, share);
+			score->most = fmax(score->most, share);
+			score->then = score->inside;
+		}
 	}
 }
 
@@ -273,8 +284,8 @@ static void go(struct bench *bench, struct table *table, struct score *score)
 int main(int count, char **words)
 {
 	static struct table table;
-	struct bench bench = {.step = 1};
-	struct score score = {0};
+	struct bench bench = {.step = 1, .coverage = 0.9};
+	struct score score = {.least = INFINITY};
 	struct err err = {0};
 	const char *target = NULL, *names[NUMBERS_PARTS];
 	double weights[NUMBERS_PARTS], rows;
@@ -282,7 +293,7 @@ int main(int count, char **words)
 	long most = 1L << 40;
 	int option;
 
-	while ((option = getopt(count, words, "t:n:s:l:f:v")) != -1) {
+	while ((option = getopt(count, words, "t:n:s:l:c:f:v")) != -1) {
 		if (option == 't')
 			target = optarg;
 		else if (option == 'n')
@@ -291,6 +302,8 @@ int main(int count, char **words)
 			bench.step = atoi(optarg) > 0 ? atoi(optarg) : 1;
 		else if (option == 'l')
 			bench.late = atoi(optarg);
+		else if (option == 'c')
+			bench.coverage = atof(optarg);
 		else if (option == 'f')
 			bench.features = (size_t)atoi(optarg);
 		else if (option == 'v')
@@ -302,11 +315,13 @@ int main(int count, char **words)
 	prepare(&bench, count_floats(&table), &err);
 	go(&bench, &table, &score);
 	rows = (double)table.rows;
-	printf("MAE %.5g  last %.5g  mean %.5g  ratio %.4f  inside %.2f %%  width %.3g MAE  %.1f "
+	printf("MAE %.5g  last %.5g  mean %.5g  ratio %.4f  inside %.2f %% (%.2f to %.2f)  width "
+	       "%.3g MAE  %.1f "
 	       "us\n",
 		score.ours / rows, score.last / rows, score.mean / rows,
-		score.ours / fmin(score.last, score.mean), 100 * score.inside / rows,
-		score.width / score.ours, 1e6 * bench.seconds / rows);
+		score.ours / fmin(score.last, score.mean), 100 * score.inside / score.rows,
+		100 * score.least, 100 * score.most, score.width / score.ours,
+		1e6 * bench.seconds / rows);
 	for (int i = 0; verbose && i < numbers_parts(bench.numbers, names, weights); i++)
 		printf("  %-20s %6.1f %%\n", names[i], 100 * weights[i]);
 	return 0;

@@ -87,7 +87,7 @@ def race_river(make, rows):
 def race_retain(run, command, path):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as place:
-        said, _ = run([os.path.abspath(command[0]), "run", path, "--json", *command[1:]], place)
+        said, _ = run([os.path.abspath(command[0]), "run", path, "--json", "--target", "number", *command[1:]], place)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = json.loads(said.splitlines()[-1])
     return told["mae"], 1e6 * (after.ru_utime - before.ru_utime) / told["samples"], told

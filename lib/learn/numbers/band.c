@@ -5,12 +5,15 @@
 #include "base/portable_math.h"
 #include "learn/numbers/level.h"
 
-static const double STEP = 0.05, RATE = 0.03, JUMP = 30, FIRST = 1, MOST = 20;
+static const double STEP = 0.05, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
 static const double LATE = 12; /* rows; the later misses are known, the smaller steps are */
 
+/* At first as if the distances of targets to answers had the density exp(-d / b) / b. */
 void band_init(struct band *band, double coverage)
 {
-	*band = (struct band){.coverage = coverage, .factor = FIRST};
+	const double half = -portable_log(fmax(1 - coverage, LEAST)); /* in b */
+
+	*band = (struct band){.coverage = coverage, .factor = portable_log(fmax(half, LEAST))};
 }
 
 double band_half(const struct band *band)

@@ -10,6 +10,7 @@
 #ifndef RETAIN_LEARN_NUMBERS_LEVEL_H
 #define RETAIN_LEARN_NUMBERS_LEVEL_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,6 +49,17 @@ void level_follow(struct level *level, double target, double change);
 static inline double level_fence(const struct level *level, double value)
 {
 	return value < level->low ? level->low : value > level->high ? level->high : value;
+}
+
+/*
+ * How far answers may follow a newest target beyond the fence: any way if an outlier was seen to
+ * stay and most do, as far as the fence is wide if nothing speaks against it.
+ */
+static inline double level_reach(const struct level *level)
+{
+	if (level->stayed <= level->outliers / 2)
+		return 0;
+	return level->stayed >= 2 ? DBL_MAX / 4 : level->high - level->low;
 }
 
 static inline double within(double value, double low, double high)
