@@ -137,6 +137,19 @@ int serve_name_check(const char *name, struct err *err)
 	return 0;
 }
 
+/* Before anyone can ask about them: requests read these without a lock. */
+static int open_watchers(const struct serve *serve, struct served *served, struct err *err)
+{
+	const struct guard *guard = &serve->guard;
+	const char *token = *guard->read_token ? guard->read_token : guard->token;
+	int code = follow_open(&served->follow, &served->item, served->desk, token, err);
+
+	if (!code && served->desk && desk_learns(served->desk))
+		code = bell_open(
+			&served->bell, served->item.options, served->desk, served->item.name, err);
+	return code;
+}
+
 static int open_served(struct serve *serve, struct err *err)
 {
 	int code = 0;
@@ -146,26 +159,20 @@ static int open_served(struct serve *serve, struct err *err)
 		code = serve_name_check(serve->served[i].item.name, err);
 		if (!code)
 			code = open_desk(&serve->served[i], err);
+		if (!code)
+			code = open_watchers(serve, &serve->served[i], err);
 	}
 	return code;
 }
 
 static int start_served(struct serve *serve, struct err *err)
 {
-	const struct guard *guard = &serve->guard;
-	const char *token = *guard->read_token ? guard->read_token : guard->token;
 	int code = 0;
 
 	for (int i = 0; i < serve->config.count && !code; i++) {
 		code = open_lines(serve, &serve->served[i], err);
 		if (!code && serve->served[i].desk)
 			code = desk_start(serve->served[i].desk, err);
-		if (!code)
-			code = follow_open(&serve->served[i].follow, &serve->served[i].item,
-				serve->served[i].desk, token, err);
-		if (!code && serve->served[i].desk && desk_learns(serve->served[i].desk))
-			code = bell_open(&serve->served[i].bell, serve->served[i].item.options,
-				serve->served[i].desk, serve->served[i].item.name, err);
 	}
 	return code;
 }
