@@ -25,9 +25,10 @@ struct journal_mark session_mark(const struct session *s, bool paced)
 
 	learner_report(s->run.learner, &now);
 	return (struct journal_mark){now.iteration, budget ? s->run.allowed : s->credit,
-		paced    ? MARK_PACED
-		: budget ? MARK_ALLOWED
-			 : s->left};
+		paced                                       ? MARK_PACED
+		: budget                                    ? MARK_ALLOWED
+		: now.iteration || s->left || s->credit > 0 ? s->left
+							    : MARK_ZERO};
 }
 
 int session_reveal(struct session *s, const struct session_samples *samples, struct err *err)
@@ -114,11 +115,11 @@ void session_stand_at(struct session *s, const struct journal_mark *mark)
 	if (mark->left == MARK_ALLOWED) {
 		s->run.allowed = mark->credit;
 	} else if (s->run.budget > 0) {
-		s->run.allowed = spent(s) + (mark->credit + (double)mark->left) *
+		s->run.allowed = spent(s) + (mark->credit + fmax(0, (double)mark->left)) *
 						    learner_price(s->run.learner);
 	} else {
 		s->credit = mark->credit;
-		s->left = mark->left;
+		s->left = mark->left == MARK_ZERO ? 0 : mark->left;
 	}
 }
 

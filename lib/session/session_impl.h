@@ -50,9 +50,9 @@ int session_step_room(struct session *session, int count, struct err *err);
 /*
  * The learner's position recorded in the journal with each call (struct journal_mark). `left` is
  * negative if the session paces it, and for a program with a budget, whose `credit` is then
- * run.allowed.
+ * run.allowed. A program that stands at 0 has MARK_ZERO, since former versions of lines left all 0.
  */
-enum { MARK_ALLOWED = -1, MARK_PACED = -2 };
+enum { MARK_ALLOWED = -1, MARK_PACED = -2, MARK_ZERO = -3 };
 struct journal_mark session_mark(const struct session *session, bool paced);
 
 /*

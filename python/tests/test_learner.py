@@ -1,5 +1,7 @@
 """The learner: what it returns, what it refuses, and in which words."""
 
+import shutil
+import json
 import enum
 import gc
 import inspect
@@ -510,3 +512,20 @@ def test_samples_of_a_program_are_forgotten(tmp_path):
             assert done.returncode == 0 and "when it starts next" in done.stdout, done
     assert rows[3, 0].tobytes() not in (folder / "journal" / "data.mdb").read_bytes()
     assert '"retrain"' in (folder / "events.jsonl").read_text()
+
+
+def test_lines_go_on_where_a_learner_was_killed(tmp_path, stream):
+    """Before its first checkpoint: all that it learned is in the journal."""
+    learner = Learner(tmp_path / "run", run_checkpoint_every="never")
+    for inputs, labels in stream(5):
+        learner.learn(inputs, labels)
+    shutil.copytree(tmp_path / "run", tmp_path / "killed")
+    line = json.dumps({"id": 1, "input": inputs[0].tolist(), "label": str(labels[0])})
+    done = subprocess.run(
+        [sys.executable, "-m", "pyretain", "run", "-", "--quiet", "--resume", str(tmp_path / "killed")],
+        input=line,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2, done.stderr
