@@ -48,6 +48,9 @@ def looks(page, service, pictures):
                             "[...document.querySelectorAll('.tile-value')].some(t => t.textContent.includes('%'))")
         verdict(shown and not page.complaints(), "%s: tiles are filled in, nothing is complained about" % name, page.complaints())
         verdict(page.run(WIDE) <= 0, "%s: nothing is wider than the page" % name, page.run(WIDE))
+        words = page.run("document.body.innerText")
+        verdict("A live stream, " in words and "standard input" not in words, "%s: what comes over HTTP is called so" % name,
+                words[:500])
         if pictures:
             page.picture(os.path.join(pictures, name + ".png"))
     ink = page.run("getComputedStyle(document.body).backgroundColor")
