@@ -1,13 +1,13 @@
 """The learner: what it returns, what it refuses, and in which words."""
 
-import shutil
-import json
 import enum
 import gc
 import inspect
+import json
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
