@@ -117,6 +117,7 @@ def test_seeding_asks_no_device_that_is_not_in_use(monkeypatch, stream):
 
 
 def test_a_module_begins_as_it_is(stream):
+    torch.manual_seed(1)
     net = mlp(3)
     before = copy.deepcopy(net.state_dict())
     learner = rt.Learner(net, input=(4,), **SMALL)
@@ -297,6 +298,10 @@ class Moody(nn.Module):
             raise RuntimeError("the cable\nis loose")
         if Moody.mood == "shape":
             return output[:, :1]
+        if Moody.mood == "replace":
+            self.net[2].weight = nn.Parameter(torch.zeros(5, 16))
+        if Moody.mood == "resize":
+            self.net[2].weight.data = torch.zeros(5, 16)
         if Moody.mood == "nan":
             return output * float("nan")
         if Moody.mood == "stop":
@@ -325,6 +330,9 @@ def test_errors_are_told_and_lose_nothing(tmp_path, stream, moody):
         Moody.mood = "shape"
         with pytest.raises(InputError, match=r"gave \(8, 1\) for 8 inputs: \(8, 3\) is needed"):
             learner.train(3)
+        for Moody.mood in ("replace", "resize"):
+            with pytest.raises(InputError, match=r"'net.2.weight' of shape \(3, 16\) by one of shape \(5, 16\)"):
+                learner.train(3)
         Moody.mood = "stop"
         with pytest.raises(KeyboardInterrupt):
             learner.train(3)

@@ -243,6 +243,11 @@ class Arrays:
         self._bound = views
 
 
+    def unbind(self) -> None:
+        """The module's tensors are nobody knows which."""
+        self._bound = None
+
+
 class Statistics(Arrays):
     """The library's statistics; on a device the module has a copy."""
 
@@ -280,6 +285,8 @@ class ModuleNet:
         self._module = module.to(self._device)
         self._arrays = Arrays(self.params, dict(self._module.named_parameters()))
         self._statistics = Statistics(self.stats, dict(self._module.named_buffers()), self._device)
+        owners = [_owner(self._module, row.name) for row in self.params]
+        self._owned = [(owner._parameters, last) for owner, last in owners]
         self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
         if brought.vectors is not None:
             brought.vectors.layout(self._arrays)
@@ -324,6 +331,18 @@ class ModuleNet:
             raise InputError(f"the module gave {shape} for {one.count} inputs: {(one.count, self._classes)} is needed")
         return output
 
+    def _check_params(self) -> None:
+        """The module may change values, not parameters; those that it replaced are put back."""
+        for row, tensor, (table, last) in zip(self.params, self._arrays.tensors, self._owned):
+            now = table[last]
+            if now is tensor and tensor.shape == row.shape:
+                continue
+            for each, (there, name) in zip(self._arrays.tensors, self._owned):
+                there[name] = each  # type: ignore[assignment]
+            self._arrays.unbind()
+            shape = None if now is None else tuple(now.shape)
+            raise InputError(f"the module replaced its parameter {row.name!r} of shape {row.shape} by one of shape {shape} in a pass")
+
     def forward(self, one: Any) -> None:
         with self._lock:
             self._arrays.bind(one.params, one.weights)
@@ -336,6 +355,7 @@ class ModuleNet:
                 inputs = inputs.clone()
             self._wants = one.features != ffi.NULL
             output = self._run(one, inputs)
+            self._check_params()
             memory(one.logits, output.numel()).view(output.shape).copy_(here(output))
             if self._wants:
                 self._tell_features(one)
