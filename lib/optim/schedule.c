@@ -37,7 +37,7 @@ const struct option_row schedule_options[] = {
 	{"schedule", "c3", OPTION_BOOL, "true", NULL,
 		"malr: cut only once the gap exceeds epsilon"},
 	{"schedule", "reset_best", OPTION_BOOL, "false", NULL,
-		"rwp: forget the best loss at a cut, not only its age", OPTION_RETIRED},
+		"rwp: forget the best loss at a cut, not only its age"},
 	{"schedule", "cycles", OPTION_INT, "0", "[0, inf)",
 		"cyclic: number of cosines over the run; 0 is one per task"},
 	{"schedule", "replay", OPTION_TEXT, "", NULL,

@@ -193,8 +193,9 @@ static void schedules_go_on(void **state)
 			schedule_type_name(schedule_types[i]));
 		go_on_often(SETTINGS(setting, replay, "schedule.cycles=3"));
 		go_on_often(SETTINGS(setting, replay, "run.task_steps=5"));
-		go_on_often(SETTINGS(setting, replay, "schedule.patience=6", "schedule.window=3",
-			"average.kind=ema", "schedule.epsilon=0"));
+		go_on_often(
+			SETTINGS(setting, replay, "schedule.reset_best=on", "schedule.patience=6",
+				"schedule.window=3", "average.kind=ema", "schedule.epsilon=0"));
 	}
 }
 

@@ -166,7 +166,7 @@ static void every_schedule(void **state)
 		}
 		assert_true(resume_if_possible(kind, "schedule.cycles=3", "average.kind=ema"));
 		assert_true(resume_if_possible(kind, "run.task_steps=7", "average.kind=ema"));
-		assert_true(resume_if_possible(kind, "schedule.factor=0.4", "average.kind=ama"));
+		assert_true(resume_if_possible(kind, "schedule.reset_best=on", "average.kind=ama"));
 	}
 }
 
