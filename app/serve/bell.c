@@ -41,6 +41,7 @@ struct bell {
 struct alarm_kind {
 	const char *name;
 	int64_t (*rises)(struct bell *bell, const struct desk_status *now, char *why, size_t size);
+	bool lasts; /* a folder keeps it: what was so before the service began is known already */
 };
 
 static int64_t drift(struct bell *bell, const struct desk_status *now, char *why, size_t size)
@@ -84,7 +85,7 @@ static int64_t failure(struct bell *bell, const struct desk_status *now, char *w
 }
 
 static const struct alarm_kind kinds[] = {
-	{"drift", drift}, {"fall", fall}, {"queue", queue}, {"failure", failure}};
+	{"drift", drift, true}, {"fall", fall, true}, {"queue", queue}, {"failure", failure}};
 
 /* Returns whether the bell ends; if so, at once. */
 static bool wait_for(struct bell *bell, double seconds)
@@ -165,7 +166,6 @@ static void ring(struct bell *bell, const char *kind, int64_t count, const char 
 	text_release(&message);
 }
 
-/* Alarms before the service began are known already. */
 static void look(struct bell *bell, bool first)
 {
 	struct desk_status now;
@@ -175,7 +175,7 @@ static void look(struct bell *bell, bool first)
 		char why[640];
 		const int64_t count = kinds[i].rises(bell, &now, why, sizeof(why));
 
-		if (count > 0 && !first)
+		if (count > 0 && !(first && kinds[i].lasts))
 			ring(bell, kinds[i].name, count, why, &now);
 	}
 	bell->before = now;
