@@ -54,7 +54,12 @@ _made: list[bool] = []  # not empty: the groups are ours to end
 
 
 def _leave() -> None:
-    """Ends groups of our own: their threads must not outlive the interpreter."""
+    """Ends groups of our own: their threads must not outlive the interpreter.
+
+    The small group goes first: as long as anyone holds it, its threads live on.
+    """
+    if _joined:
+        _joined[0] = None
     if _made and dist.is_initialized():
         dist.destroy_process_group()
     _made.clear()
@@ -250,7 +255,6 @@ def end() -> None:
     """The others' processes end, once the first one's learner is closed."""
     if _joined and _joined[0] is not None:
         _say(("end",))
-        _joined[0] = None
         _leave()
 
 
