@@ -90,6 +90,10 @@ def waiting(service):
     return json.loads(service.get("/v1/state")[1])["queue"]
 
 
+def samples(service):
+    return json.loads(service.get("/v1/state")[1])["samples"]
+
+
 def full_queue(retain, folder, heard):
     """Two lines wait at a paused learner whose queue has room for two; alarm once, and anew once it was empty."""
     service = Service(retain, "--out", os.path.join(folder, "queue"), "--listen", "127.0.0.1:0", "--set", "serve.queue=2",
@@ -135,6 +139,33 @@ def failed_learner(retain, folder, heard):
     verdict(not taught and [one["alarm"] for one in got] == ["failure"] and "the learner failed: " in got[0]["message"] and
             "File too large" in got[0]["message"], "a learner that cannot write is an alarm, with the reason", taught, got)
     verdict(code == 1 and "File too large" in service.errors, "and the service ends", code, service.errors)
+
+
+def failed_checkpoint(retain, folder, heard):
+    """A checkpoint that cannot be written, alone: what was acknowledged is in the journal all the same."""
+    out = os.path.join(folder, "checkpoint")
+    common = ["--out", out, "--listen", "127.0.0.1:0", "--set", "run.checkpoint_every=20 steps"]
+    service = Service(retain, *common, "--set", f"alarm.exec=cat >> {heard}")
+    teach(service, 0, 60, False)
+    away = os.path.join(out, "checkpoint")
+    os.rename(away, away + "-away")
+    open(away, "w").close()
+    told = 60
+    try:
+        while told < 400 and teach(service, told, 1, False):
+            told += 1
+    except OSError:
+        pass
+    code = service.process.wait(30)
+    got = lines_of(heard)
+    service.end()
+    verdict(code == 1 and told < 400 and [one["alarm"] for one in got] == ["failure"] and away in got[0]["message"],
+            "a checkpoint that fails is an alarm that names it", code, told, got)
+    os.remove(away)
+    os.rename(away + "-away", away)
+    service = Service(retain, *common)
+    until(lambda: samples(service) >= told)
+    verdict(samples(service) in (told, told + 1) and service.end() == 0, "and nothing acknowledged is lost", told)
 
 
 def main():
@@ -188,6 +219,7 @@ def main():
             done.stderr)
     full_queue(retain, folder, os.path.join(folder, "heard-queue"))
     failed_learner(retain, folder, os.path.join(folder, "heard-failure"))
+    failed_checkpoint(retain, folder, os.path.join(folder, "heard-checkpoint"))
     shutil.rmtree(folder)
     return plan()
 
