@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "log/run_log.h"
 #include "session/versions/keeper.h"
 
 enum { ASK_SECONDS = 30 };
@@ -106,13 +107,26 @@ static int list(const struct asked_for *want, struct err *err)
 	return code;
 }
 
+static int make_closed(const struct asked_for *want, struct version *made, struct err *err)
+{
+	struct run_log *log;
+	int code = run_log_open(&log, want->folder, RUN_LOG_METRICS, err);
+
+	if (code)
+		return code;
+	code = version_make_closed(want->folder, want->a,
+		log->count ? &log->rows[log->count - 1] : NULL, made, err);
+	run_log_close(log);
+	return code;
+}
+
 /* A process that works in the folder makes it as of now; otherwise it is as the last one left it. */
 static int make(const struct asked_for *want, struct err *err)
 {
 	struct version made;
 	int code = keeper_at_work(want->folder)
 			   ? keeper_ask(want->folder, want->a, ASK_SECONDS, &made, err)
-			   : version_make_closed(want->folder, want->a, &made, err);
+			   : make_closed(want, &made, err);
 
 	if (!code)
 		print("%s: %" PRId64 " samples, %" PRId64 " KB\n", made.name, made.samples,

@@ -237,7 +237,8 @@ def damaged(retain, service, folder):
 
 def closed(retain, folder):
     before = subprocess.run([retain, "version", folder, "make", "last"], capture_output=True, text=True)
-    verdict(before.returncode == 0, "of a folder that nobody works in", before)
+    shown = json.loads(subprocess.run([retain, "version", folder, "show", "last"], capture_output=True, text=True).stdout)
+    verdict(before.returncode == 0 and 0 < shown["le"] <= 1 and 0 < shown["recent"] <= 1, "of a folder that nobody works in", before, shown)
     done = subprocess.run([retain, "version", folder, "serve", "nothing"], capture_output=True, text=True)
     verdict(done.returncode == 2 and "has no version nothing" in done.stderr, "an unknown one", done)
     damaged = os.path.join(folder, "versions", "tuesday", "checkpoint", "000000.state")

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/json_write.h"
 
+struct metrics_row;
 struct run;
 
 enum { VERSION_NAME = 64, VERSION_BY = 16 };
@@ -60,12 +61,13 @@ int version_list(struct version **list, int *count, const char *folder, struct e
 /*
  * Makes one of a learner as it is. ERR_INPUT if the name is taken, ERR_STATE if nothing was learned
  * yet. version_make_closed makes one of a folder in which no process works, from its newest
- * checkpoint and its model.safetensors, which must be of one moment.
+ * checkpoint and its model.safetensors, which must be of one moment; scores: the last row of its
+ * metrics, or NULL.
  */
 int version_make(
 	struct run *run, const char *name, const char *by, struct version *made, struct err *err);
-int version_make_closed(
-	const char *folder, const char *name, struct version *made, struct err *err);
+int version_make_closed(const char *folder, const char *name, const struct metrics_row *scores,
+	struct version *made, struct err *err);
 
 /* The same in a folder anywhere, which need not be there; of what answers, `name`, for others. */
 int version_write(struct run *run, const char *path, const char *name, struct err *err);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "eval/metrics.h"
 #include "nn/weights/weights_file.h"
 #include "session/asked.h"
 #include "session/run/run.h"
@@ -270,7 +271,8 @@ static int describe_weights(struct version *version, const char *folder, struct 
 	return code;
 }
 
-int version_make_closed(const char *folder, const char *name, struct version *made, struct err *err)
+int version_make_closed(const char *folder, const char *name, const struct metrics_row *scores,
+	struct version *made, struct err *err)
 {
 	const struct log quiet = {0};
 	struct asked *asked = NULL;
@@ -284,6 +286,10 @@ int version_make_closed(const char *folder, const char *name, struct version *ma
 			folder);
 	if (!code)
 		code = asked_open(&asked, folder, &quiet, err);
+	if (scores) {
+		m.version.le = scores->le;
+		m.version.recent = scores->recent;
+	}
 	m.version.live = path_has(folder, "journal");
 	if (!code && asked) {
 		describe(&m.version, asked_learner(asked));
