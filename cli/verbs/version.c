@@ -114,8 +114,8 @@ static int make_closed(const struct asked_for *want, struct version *made, struc
 
 	if (code)
 		return code;
-	code = version_make_closed(want->folder, want->a,
-		log->count ? &log->rows[log->count - 1] : NULL, made, err);
+	code = version_make_closed(
+		want->folder, want->a, log->count ? &log->rows[log->count - 1] : NULL, made, err);
 	run_log_close(log);
 	return code;
 }

@@ -34,7 +34,9 @@ int version_name_check(const char *name, struct err *err)
 				name);
 	if (!strcmp(name, VERSION_LIVE))
 		return err_set(err, ERR_INPUT,
-			"%s: is the name of the learner itself, which goes on learning: make a version of it first", name);
+			"%s: is the name of the learner itself, which goes on learning; a version "
+			"of it needs a name of its own",
+			name);
 	if (!size || size > VERSION_NAME || *name == '.' ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
 			size)
