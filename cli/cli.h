@@ -22,8 +22,8 @@ typedef int verb_fn(int argc, char **argv);
 
 verb_fn cmd_run, cmd_demo, cmd_report, cmd_show, cmd_methods, cmd_list, cmd_config, cmd_model,
 	cmd_bench, cmd_verify_resume, cmd_theory, cmd_compare, cmd_tune, cmd_data, cmd_predict,
-	cmd_eval, cmd_serve, cmd_completion, cmd_backup, cmd_restore, cmd_version, cmd_export,
-	cmd_top, cmd_correct, cmd_forget;
+	cmd_eval, cmd_explain, cmd_serve, cmd_completion, cmd_backup, cmd_restore, cmd_version,
+	cmd_export, cmd_top, cmd_correct, cmd_forget;
 
 struct verb {
 	const char *name;

@@ -18,6 +18,7 @@ static const struct verb verbs[] = {
 	{"demo", cmd_demo, "plain SGD, the paper's method and the best one, in a minute"},
 	{"predict", cmd_predict, "ask a model about a file or a pipe"},
 	{"eval", cmd_eval, "how good a model is on data with labels"},
+	{"explain", cmd_explain, "which columns of a stream matter, now and over time"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
 	{"tune", cmd_tune, "find the first learning rate and epsilon"},
 	{"report", cmd_report, "show runs on a page, or in single figures"},

@@ -191,6 +191,7 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 	if (code)
 		return code;
 	*opened = true;
+	stored_set_probe(stored, watch->probe);
 	stored_describe(stored, about, sizeof(about));
 	if (watch->describe)
 		describe(stdout, about);

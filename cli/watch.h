@@ -4,6 +4,8 @@
 
 #include "session/run/run.h"
 
+struct stored_probe;
+
 struct watch {
 	const struct options *options; /* must outlive the watch */
 	const char *name;              /* shown before the progress bar and in the report */
@@ -13,7 +15,8 @@ struct watch {
 	bool calm;                     /* no warnings */
 	bool describe;                 /* print a line to standard output about the run to come */
 	struct learner_peers *peers;   /* that share the work; NULL: none */
-	bool live;        /* standard input is the stream, standard output is only for answers */
+	bool live; /* standard input is the stream, standard output is only for answers */
+	const struct stored_probe *probe; /* looks at a stored run on its way; NULL: none */
 	const char *feed; /* ... or this file is, and answers are discarded; NULL or "-": no */
 };
 

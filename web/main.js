@@ -15,6 +15,7 @@ function drawPictures() {
 	drawNames();
 	drawSummary();
 	drawClasses();
+	drawExplained();
 	drawFigures();
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the page shows: the JSON in #data, an object with `groups` (names), `runs`,
  * `paper` and `left_out`. A run has name, group, seed, state, epsilon, columns and
- * windows (arrays by name), summary, matrix, cuts, alarms, classes, confusions, pairs, settings, facts and ledger. Runs
+ * windows (arrays by name), summary, matrix, cuts, alarms, classes, confusions, explained (by retain explain, or absent), pairs, settings, facts and ledger. Runs
  * of a group differ in their seeds only, and are drawn as their mean and their range.
  * Whatever comes from outside enters the page as text, never as markup.
  */

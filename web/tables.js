@@ -254,6 +254,31 @@ function drawClasses() {
 	}
 }
 
+/* What columns are worth, of the best shown run that retain explain was asked about. */
+function drawExplained() {
+	const run = ranked().filter((g) => groups[g].shown).flatMap((g) => groups[g].runs).find((one) => one.explained);
+	byId("explained-section").hidden = !run;
+	if (!run)
+		return;
+	const all = run.explained, table = byId("explained"), points = run.target === "class";
+	const worth = (value) => value === null ? "–" : points ? (100 * value).toFixed(1) : quantity(value);
+	const times = all.loss.map((_, i) => all.loss.length === 1 ? "now" : i + 1 + " of " + all.loss.length);
+	byId("explained-note").textContent = run.name + ": what " + (points ? "accuracy falls by, in points," : "the mean absolute error rises by") +
+		" when a column has the value of another row; before the label, on " + count(all.rows) + " rows. Now is the last " +
+		"part of the stream; ± its standard error." +
+		(all.column_count > all.columns.length ? " The first " + all.columns.length + " of " + count(all.column_count) + " columns." : "");
+	byId("explained-title").replaceChildren("By column, now and over time");
+	placeDownload("columns", byId("explained-title"), () => [["column", "now", "now_error", "all"].concat(times)].concat(
+		all.columns.map((one) => [one.name, one.now, one.now_error, one.all].concat(one.ranges))));
+	table.replaceChildren();
+	const body = head(table, "column", [{name: "now"}, {name: "±"}, {name: "all"}].concat(times.map((name) => ({name}))));
+	for (const one of all.columns) {
+		const row = element("tr", body);
+		for (const words of [one.name, worth(one.now), worth(one.now_error), worth(one.all)].concat(one.ranges.map(worth)))
+			element("td", row, words);
+	}
+}
+
 /* A method a column: there are fewer of them than of rows. */
 function drawLedger() {
 	const table = byId("ledger");

@@ -17,6 +17,7 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "eval/summary.h"
+#include "report/explained.h"
 #include "report/report_page.h"
 
 /* A page draws no more points of a run's windows and rows; beyond that, every other one, and so on. */
@@ -560,6 +561,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	add_cuts(out, run);
 	add_alarms(out, run);
 	add_classes(out, run);
+	explained_add(out, run->folder);
 	jwriter_list(out, "pairs");
 	for (int k = 0; k < run->number_count; k++)
 		add_pairs(out, run, k);

@@ -97,6 +97,19 @@ static int meet(struct stored *s, int64_t first, int n, const float **inputs, st
 	return code;
 }
 
+void stored_set_probe(struct stored *stored, const struct stored_probe *probe)
+{
+	stored->probe = probe;
+}
+
+static int look(struct stored *s, int64_t first, int64_t count, struct err *err)
+{
+	const struct stored_view view = {
+		s->run->learner, s->source, s->run->step, s->run->planned_steps, first, count};
+
+	return s->probe->look(s->probe->context, &view, err);
+}
+
 /* A time step of the protocol: predict, reveal, train. */
 static int go_step(struct stored *s, struct err *err)
 {
@@ -107,7 +120,10 @@ static int go_step(struct stored *s, struct err *err)
 
 	if (!s->supervised) {
 		source_step(s->source, s->run->step, &first, &count);
-		code = meet(s, first, (int)count, &inputs, err);
+		if (s->probe)
+			code = look(s, first, count, err);
+		if (!code)
+			code = meet(s, first, (int)count, &inputs, err);
 	}
 	s->run->train_seconds += clock_now() - start;
 	return code ? code

@@ -22,6 +22,23 @@ int stored_go(struct stored *stored, struct run_result *result, struct err *err)
 void stored_close(struct stored *stored);
 
 /*
+ * A look at a run before each time step of `count` samples, from `first` on, is predicted. It must
+ * change nothing; an error ends the run. The probe is borrowed.
+ */
+struct learner;
+struct stored_view {
+	struct learner *learner;
+	struct source *source;
+	int64_t step, steps; /* steps: of the whole run */
+	int64_t first, count;
+};
+struct stored_probe {
+	int (*look)(void *context, const struct stored_view *view, struct err *err);
+	void *context;
+};
+void stored_set_probe(struct stored *stored, const struct stored_probe *probe);
+
+/*
  * Converts the folder of a run over a source to one that events can continue (session/session.h):
  * stores the revealed samples in its journal. Options are those of the run and become those of
  * the session. ERR_INPUT if the data has changed or is gone, or there is no checkpoint.

@@ -35,7 +35,8 @@ struct stored {
 	union target *labels, *guesses; /* guesses: target_guess for each label */
 	int64_t *users;                 /* of a time step; NULL: unknown */
 	struct album album;
-	double variance[TARGET_WIDTH]; /* of evaluation labels that are numbers */
+	double variance[TARGET_WIDTH];    /* of evaluation labels that are numbers */
+	const struct stored_probe *probe; /* NULL: none */
 };
 
 /* Planned iterations of a time step; the supervised form's parts are all equal. */

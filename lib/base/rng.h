@@ -20,19 +20,20 @@
 
 /* Purposes. The values make runs repeatable: add rows, never renumber. */
 enum rng_purpose {
-	RNG_INIT = 1,    /* initial parameters */
-	RNG_STREAM = 2,  /* synthetic streams, and drift in them */
-	RNG_ORDER = 3,   /* the order in which a stream is shown */
-	RNG_POOL = 4,    /* evictions from a pool, and draws of batches */
-	RNG_AUGMENT = 5, /* crops, flips, colours */
-	RNG_HOLDOUT = 6, /* which samples are held out for validation */
-	RNG_SHUFFLE = 7, /* permutations of ids */
-	RNG_MASK = 8,    /* seeds of masks inside a net */
-	RNG_TEST = 9,    /* tests and benchmarks */
-	RNG_THEORY = 20, /* noise of simulations */
-	RNG_BANK = 21,   /* which features a bank keeps */
-	RNG_FOREST = 22, /* bags and splits of trees */
-	RNG_YOUNG = 23,  /* initial values and batches of a young net */
+	RNG_INIT = 1,     /* initial parameters */
+	RNG_STREAM = 2,   /* synthetic streams, and drift in them */
+	RNG_ORDER = 3,    /* the order in which a stream is shown */
+	RNG_POOL = 4,     /* evictions from a pool, and draws of batches */
+	RNG_AUGMENT = 5,  /* crops, flips, colours */
+	RNG_HOLDOUT = 6,  /* which samples are held out for validation */
+	RNG_SHUFFLE = 7,  /* permutations of ids */
+	RNG_MASK = 8,     /* seeds of masks inside a net */
+	RNG_TEST = 9,     /* tests and benchmarks */
+	RNG_THEORY = 20,  /* noise of simulations */
+	RNG_BANK = 21,    /* which features a bank keeps */
+	RNG_FOREST = 22,  /* bags and splits of trees */
+	RNG_YOUNG = 23,   /* initial values and batches of a young net */
+	RNG_EXPLAIN = 24, /* whose values a column is asked with */
 };
 
 struct rng {
