@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "formats/gzip.h"
-#include "serve/access.h"
 
 static const char HOLE[] = "{name}", VERSION[] = "{version}", ID[] = "{id}",
 		  MODELS[] = "/v2/models/";
@@ -421,9 +420,9 @@ static void gone(void *context, struct http_request *request)
 
 static void over(void *context, const struct http_request *request, double seconds)
 {
-	const struct serve *serve = context;
+	struct serve *serve = context;
 
-	access_note(serve->access_log, request, seconds);
+	access_note(&serve->access, request, seconds);
 }
 
 const struct http_owner exchange_owner = {begin, body, end, gone, over, NULL};

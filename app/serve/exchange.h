@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "serve/access.h"
 #include "serve/backups.h"
 #include "serve/bell.h"
 #include "serve/budget.h"
@@ -46,7 +47,7 @@ struct serve {
 	atomic_int exports;  /* being made */
 	int64_t body_most;   /* serve.body */
 	struct budget budget;
-	int access_log; /* a descriptor; -1: none */
+	struct access access;
 	char url[LISTEN_NAME + 32];
 };
 

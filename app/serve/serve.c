@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/team.h"
-#include "serve/access.h"
 #include "serve/exchange.h"
 #include "serve/lines.h"
 
@@ -190,8 +189,7 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 	made->budget.most = options_int64(config->options, "serve.memory");
 	for (int i = 0; i < config->count; i++)
 		parcel_init(&made->served[i].parcel);
-	code = access_open(
-		&made->access_log, options_text(config->options, "serve.access_log"), err);
+	code = access_init(&made->access, options_text(config->options, "serve.access_log"), err);
 	if (!code)
 		code = guard_init(&made->guard, config->options, err);
 	if (!code)
@@ -302,6 +300,6 @@ void serve_close(struct serve *serve)
 		listen_remove(&serve->served[i].lines_address);
 	}
 	listen_remove(&serve->guard.address);
-	access_close(serve->access_log);
+	access_release(&serve->access);
 	mem_free(serve);
 }

@@ -55,7 +55,7 @@ static inline void bench_init(struct bench *bench, const struct setting *setting
 	serve->config.count = 1;
 	serve->body_most = options_int64(bench->options, "serve.body");
 	serve->budget.most = options_int64(bench->options, "serve.memory");
-	serve->access_log = -1;
+	serve->access.file = -1;
 	parcel_init(&serve->served[0].parcel);
 	serve->served[0].item = (struct serve_item){
 		.name = "retain", .options = bench->options, .run = &bench->run};
