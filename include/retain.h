@@ -273,8 +273,8 @@ RETAIN_API int retain_learner_serving(
 
 struct retain_version {
 	char name[72];
-	char by[16];                 /* "hand", or "every": made by versions.every */
-	int64_t made;                /* seconds since 1970 */
+	char by[16];  /* "hand"; "every": made by versions.every; "damaged": unreadable */
+	int64_t made; /* seconds since 1970 */
 	int64_t samples, iterations; /* of the learner by then */
 	int64_t classes, inputs;     /* outputs of its net, numbers of an input */
 	int64_t bytes;               /* on disk */

@@ -59,6 +59,8 @@ static void print_table(const struct version *list, int count, const struct cham
 		struct tm day;
 		char when[32] = "";
 
+		if (*v->damaged)
+			continue;
 		if (gmtime_r(&made, &day))
 			strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &day);
 		print("%c %-24s  %-16s  %10" PRId64, strcmp(champion->now, v->name) ? ' ' : '*',
@@ -67,6 +69,9 @@ static void print_table(const struct version *list, int count, const struct cham
 		print_share(v->recent);
 		print("  %10" PRId64 "  %s\n", (v->bytes + 1023) / 1024, v->by);
 	}
+	for (int i = 0; i < count; i++)
+		if (*list[i].damaged)
+			print("  %-24s  cannot be read: %s\n", list[i].name, list[i].damaged);
 	if (!strcmp(champion->now, VERSION_LIVE))
 		print("* live, the learner as it learns\n");
 }

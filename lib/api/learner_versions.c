@@ -19,7 +19,7 @@ static void copy_out(struct retain_version *to, const struct version *from)
 		.efficacy = from->le,
 		.recent = from->recent};
 	snprintf(to->name, sizeof(to->name), "%s", from->name);
-	snprintf(to->by, sizeof(to->by), "%s", from->by);
+	snprintf(to->by, sizeof(to->by), "%s", *from->damaged ? "damaged" : from->by);
 }
 
 int retain_versions(const char *folder, struct retain_version *versions, size_t room, size_t *count,

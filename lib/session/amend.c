@@ -37,7 +37,7 @@ static int check(struct session *s, struct err *err)
 	return s->step.count ? session_end_step(s, err) : 0;
 }
 
-/* Those that were made with one of the samples. None may answer, or be what a rollback goes to. */
+/* Those that were made with one of the samples, or may have been. None may answer, or be what a rollback goes to. */
 static int versions_since(
 	const struct session *s, int64_t least, bool drop, int64_t *count, struct err *err)
 {
@@ -47,7 +47,7 @@ static int versions_since(
 
 	*count = 0;
 	for (int i = 0; i < n && !code; i++) {
-		if (list[i].samples <= least)
+		if (!*list[i].damaged && list[i].samples <= least)
 			continue;
 		++*count;
 		if (drop)

@@ -230,8 +230,17 @@ def damaged(retain, service, folder):
     service.end(signal.SIGKILL)
     service = start(retain, folder)
     verdict(json.loads(service.get("/v1/state")[1])["serving"] == "other", "a folder with damaged versions opens")
-    verdict(service.get("/v1/versions")[0] == 503 and service.ask("DELETE", "/v1/versions/last")[0] == 200 and
-            service.get("/v1/versions")[0] == 200, "a damaged one is named, and can be dropped")
+    status, words = service.get("/v1/versions")
+    rows = {row["name"]: row for row in json.loads(words)["versions"]} if status == 200 else {}
+    done = command()
+    verdict("last/version.json" in rows.get("last", {}).get("damaged", "") and "samples" in rows.get("other", {}) and
+            not done.returncode and "last/version.json" in done.stdout and "other" in done.stdout,
+            "a damaged one is named in lists, and the others are there", status, words, done)
+    status, words = service.get("/v2/models/retain")
+    verdict(status == 200 and "other" in json.loads(words)["versions"] and "last" not in json.loads(words)["versions"],
+            "and clients of /v2 are offered the others", words)
+    verdict(service.ask("DELETE", "/v1/versions/last")[0] == 200 and b'"last"' not in service.get("/v1/versions")[1],
+            "it can be dropped")
     verdict(service.end() == 0 and "runtime error" not in service.errors, "it ends in good order", service.errors)
 
 

@@ -87,13 +87,14 @@ static const struct shape {
 		 "\"string\"}}}"},
 	{"Name", "{\"type\": \"object\", \"required\": [\"name\"], \"properties\": {\"name\": "
 		 "{\"type\": \"string\", \"pattern\": \"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$\"}}}"},
-	{"Version", "{\"type\": \"object\", \"required\": [\"name\", \"made\", \"samples\"], "
+	{"Version", "{\"type\": \"object\", \"required\": [\"name\"], "
 		    "\"properties\": {\"name\": {\"type\": \"string\"}, \"made\": {\"type\": "
 		    "\"string\", \"format\": \"date-time\"}, \"by\": {\"type\": \"string\"}, "
 		    "\"samples\": {\"type\": \"integer\"}, \"iteration\": {\"type\": \"integer\"}, "
 		    "\"classes\": {\"type\": \"integer\"}, \"inputs\": {\"type\": \"integer\"}, "
 		    "\"le\": {\"type\": [\"number\", \"null\"]}, \"recent\": {\"type\": "
-		    "[\"number\", \"null\"]}, \"bytes\": {\"type\": \"integer\"}}}"},
+		    "[\"number\", \"null\"]}, \"bytes\": {\"type\": \"integer\"}, \"damaged\": "
+		    "{\"type\": \"string\"}}}"},
 	{"Serving", "{\"type\": \"object\", \"required\": [\"serving\", \"before\"], "
 		    "\"properties\": {\"serving\": {\"type\": \"string\"}, \"why\": {\"type\": "
 		    "\"string\"}, \"since\": {\"type\": \"integer\"}, \"change\": {\"type\": "

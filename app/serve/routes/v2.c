@@ -106,7 +106,8 @@ static void say_versions(struct jwriter *json, const struct exchange *exchange)
 	if (desk_learns(desk))
 		version_list(&list, &count, desk_config(desk)->folder, NULL);
 	for (int i = 0; i < count; i++)
-		jwriter_text(json, NULL, list[i].name);
+		if (!*list[i].damaged)
+			jwriter_text(json, NULL, list[i].name);
 	jwriter_end(json);
 	mem_free(list);
 }

@@ -223,10 +223,10 @@ static int find_back(
 			"%s: nothing answered before %s; name what shall serve", folder,
 			champion->now);
 	code = version_list(&list, &count, folder, err);
-	if (!code && !count)
+	if (!code && (!count || *list[count - 1].damaged))
 		code = err_set(err, ERR_STATE,
 			"%s: there is nothing to go back to: nothing but the learner has answered, "
-			"and there is no version",
+			"and there is no version that can be read",
 			folder);
 	if (!code)
 		set_name(name, list[count - 1].name);

@@ -221,7 +221,9 @@ void keeper_begin(struct session *s)
 		warn(s, &why);
 	s->keeper.made_when = (int64_t)time(NULL);
 	for (int i = 0; i < count; i++)
-		if (!strcmp(list[i].by, BY_RULE))
+		if (*list[i].damaged)
+			log_write(&s->run.config.log, LOG_WARN, "%s", list[i].damaged);
+		else if (!strcmp(list[i].by, BY_RULE))
 			s->keeper.made_when = list[i].made;
 	mem_free(list);
 }

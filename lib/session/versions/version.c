@@ -72,6 +72,10 @@ void version_say(const struct version *version, struct jwriter *json)
 
 	say_time(version->made, when);
 	jwriter_text(json, "name", version->name);
+	if (*version->damaged) {
+		jwriter_text(json, "damaged", version->damaged);
+		return;
+	}
 	jwriter_text(json, "made", when);
 	jwriter_text(json, "by", version->by);
 	jwriter_whole(json, "samples", version->samples);
@@ -172,6 +176,8 @@ static int older(const void *a, const void *b)
 {
 	const struct version *x = a, *y = b;
 
+	if (!*x->damaged != !*y->damaged)
+		return *x->damaged ? -1 : 1;
 	if (x->samples != y->samples)
 		return x->samples < y->samples ? -1 : 1;
 	if (x->made != y->made)
@@ -195,11 +201,28 @@ static int add(struct version **list, int *count, int *room, const struct versio
 	return 0;
 }
 
-/* Whatever else lies there is no version, and one that cannot be read is named. */
+/* One that cannot be read is named, with the reason; one that was just dropped is none. */
+static int list_one(struct version **list, int *count, int *room, const char *folder,
+	const char *name, struct err *err)
+{
+	struct version version;
+	struct err why = {0};
+	const int code = version_read(&version, folder, name, &why);
+
+	if (code == ERR_MEMORY)
+		return err_set(err, code, "%s", why.message);
+	if (code) {
+		version = (struct version){.le = NAN, .recent = NAN};
+		snprintf(version.name, sizeof(version.name), "%s", name);
+		snprintf(version.damaged, sizeof(version.damaged), "%s", why.message);
+	}
+	return add(list, count, room, &version, err);
+}
+
+/* Whatever else lies there is no version. */
 int version_list(struct version **list, int *count, const char *folder, struct err *err)
 {
 	char *all = path_join(folder, "versions");
-	struct version version;
 	struct dirent *entry;
 	int room = 0, code = all ? 0 : err_memory(err, "a path", strlen(folder));
 	DIR *listing = code ? NULL : opendir(all);
@@ -215,9 +238,7 @@ int version_list(struct version **list, int *count, const char *folder, struct e
 
 		mem_free(path);
 		if (is)
-			code = version_read(&version, folder, entry->d_name, err);
-		if (is && !code)
-			code = add(list, count, &room, &version, err);
+			code = list_one(list, count, &room, folder, entry->d_name, err);
 	}
 	if (listing)
 		closedir(listing);

@@ -38,6 +38,7 @@ struct version {
 	double le, recent;          /* of what was answered until then; NAN: unknown */
 	bool live;                  /* its samples came from outside, and classes with them */
 	int64_t bytes;              /* of its files */
+	char damaged[512];          /* why version.json cannot be read; empty: it was */
 };
 
 /*
@@ -55,7 +56,7 @@ int version_read(struct version *version, const char *folder, const char *name, 
 /* The same of a version's own folder, wherever it lies. */
 int version_read_at(struct version *version, const char *path, const char *name, struct err *err);
 
-/* All of them, oldest first, for mem_free. */
+/* All of them, oldest first, for mem_free; before them those of which only the name is known, `damaged`. */
 int version_list(struct version **list, int *count, const char *folder, struct err *err);
 
 /*
