@@ -83,7 +83,8 @@ def deeds(service, folder):
     for method, path, body, wanted in (
             ("DELETE", "/v1/samples/p5", None, 404), ("PUT", "/v1/label", {"id": "p5", "label": 1}, 400),
             ("PUT", "/v1/label", {"id": "p4", "label": 99}, 400), ("PUT", "/v1/label", {"id": "p4"}, 400),
-            ("PUT", "/v1/label", {"id": "p4", "label": 1, "deed": "forget"}, 400)):
+            ("PUT", "/v1/label", {"id": "p4", "label": 1, "deed": "forget"}, 400),
+            ("PUT", "/v1/label", {"id": "p4", "label": 1, "word": "p3"}, 400), ("DELETE", "/v1/samples/%c3%28", None, 400)):
         status, got = ask(service, method, path, json.dumps(body) if body else None)
         verdict(status == wanted and "error" in got, "refused with %d: %s" % (wanted, got and got.get("error")), status)
     load.over = True

@@ -55,7 +55,7 @@ enum http_next serve_correct(struct exchange *exchange)
 		    exchange->body.size, "the request", &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
 	if (!jvalue_find(exchange->wish, "id") || !jvalue_find(exchange->wish, "label") ||
-		jvalue_find(exchange->wish, "ids"))
+		jvalue_find(exchange->wish, "ids") || jvalue_find(exchange->wish, "word"))
 		return http_refuse(exchange->request, 400,
 			"the request: has no id or no label, as in {\"id\": 17, \"label\": "
 			"\"no\"}");
@@ -68,6 +68,8 @@ enum http_next serve_forget(struct exchange *exchange)
 
 	if (exchange->asked)
 		return say_amended(exchange);
+	if (!text_is_utf8(exchange->id))
+		return http_refuse(exchange->request, 400, "the path: is not UTF-8");
 	exchange->wish = jvalue_table();
 	if (!exchange->wish || jvalue_put(exchange->wish, "word",
 				       jvalue_of_text(exchange->id, strlen(exchange->id)), &err))
