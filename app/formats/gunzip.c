@@ -12,24 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "base/mem.h"
+#include "formats/gzip_impl.h"
 
-enum { GZIP_ONLY = 16, REST = 32 << 10, GLANCE = 64 << 20 };
-
-/* zlib's own memory comes from base/mem.h like all other. */
-static void *take(void *unused, unsigned count, unsigned size)
-{
-	(void)unused;
-	return mem_new(count, size);
-}
-
-static void give_back(void *unused, void *block)
-{
-	(void)unused;
-	mem_free(block);
-}
+enum { REST = 32 << 10, GLANCE = 64 << 20 };
 
 struct unpacking {
 	z_stream stream;
@@ -120,16 +106,13 @@ static size_t promised(const unsigned char *data, size_t size)
 int gunzip(const char *name, const void *data, size_t size, size_t most, unsigned char **out,
 	size_t *out_size, struct err *err)
 {
-	struct unpacking u = {.stream = {.zalloc = take, .zfree = give_back},
-		.promise = promised(data, size),
-		.most = most,
-		.name = name};
+	struct unpacking u = {.promise = promised(data, size), .most = most, .name = name};
 	int code = 0;
 
 	*out = NULL;
 	*out_size = 0;
 	u.room = u.promise > most ? 0 : u.promise;
-	if (inflateInit2(&u.stream, MAX_WBITS + GZIP_ONLY) != Z_OK)
+	if (gzip_begin(&u.stream) != Z_OK)
 		return err_memory(err, name, u.room);
 	while (!code && (!u.out || u.size > u.room)) {
 		if (u.out)

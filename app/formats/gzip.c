@@ -5,9 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "base/mem.h"
+#include "formats/gzip_impl.h"
 
 enum { GZIP = 16, QUICK = 1, LEVEL_OF_MEMORY = 8 };
 
@@ -16,7 +15,6 @@ struct gzip_reader {
 	bool whole;
 };
 
-/* zlib's own memory comes from base/mem.h like all other. */
 static void *take(void *unused, unsigned count, unsigned size)
 {
 	(void)unused;
@@ -29,14 +27,19 @@ static void give_back(void *unused, void *block)
 	mem_free(block);
 }
 
+int gzip_begin(z_stream *stream)
+{
+	*stream = (z_stream){.zalloc = take, .zfree = give_back};
+	return inflateInit2(stream, MAX_WBITS + GZIP);
+}
+
 struct gzip_reader *gzip_reader_new(void)
 {
 	struct gzip_reader *made = mem_new(1, sizeof(*made));
 
 	if (!made)
 		return NULL;
-	made->stream = (z_stream){.zalloc = take, .zfree = give_back};
-	if (inflateInit2(&made->stream, MAX_WBITS + GZIP) == Z_OK)
+	if (gzip_begin(&made->stream) == Z_OK)
 		return made;
 	mem_free(made);
 	return NULL;
