@@ -66,11 +66,9 @@ int gzip_reader_take(
 	int verdict;
 
 	*got = 0;
-	if (reader->whole)
-		return z->avail_in ? err_set(err, ERR_FORMAT, "bytes follow the gzip") : 0;
 	z->next_out = (unsigned char *)piece;
 	z->avail_out = GZIP_PIECE;
-	verdict = inflate(z, Z_NO_FLUSH);
+	verdict = reader->whole ? Z_STREAM_END : inflate(z, Z_NO_FLUSH);
 	*got = GZIP_PIECE - z->avail_out;
 	reader->whole = verdict == Z_STREAM_END;
 	if (verdict == Z_MEM_ERROR)
@@ -78,6 +76,8 @@ int gzip_reader_take(
 	if (verdict != Z_OK && verdict != Z_STREAM_END && verdict != Z_BUF_ERROR)
 		return err_set(
 			err, ERR_FORMAT, "it is not gzip: %s", z->msg ? z->msg : zError(verdict));
+	if (reader->whole && z->avail_in)
+		return err_set(err, ERR_FORMAT, "bytes follow the gzip");
 	return 0;
 }
 

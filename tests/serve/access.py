@@ -72,7 +72,8 @@ def try_packed_bodies(curl, limit):
     packed = gzip.compress(samples(9000, 3000))
     damaged = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
     for name, body, wanted in (("cut short", packed[:-20], 400), ("damaged", damaged, 400), ("no gzip", b"hello" * 20, 400),
-                               ("with more behind it", packed + b"x", 400), ("empty", b"", 400),
+                               ("with more behind it", packed + b"x", 400),
+                               ("empty before another", gzip.compress(b"") + packed, 400), ("empty", b"", 400),
                                ("a bomb", gzip.compress(b" " * (limit + 1000000)), 413)):
         status, _, got = curl("/v1/samples", "-H", "Content-Encoding: gzip", body=body)
         verdict(status == wanted and b"error" in got, "a packed body that is %s: %d" % (name, wanted), status, got)
