@@ -26,6 +26,19 @@ const char *settings_data(const char *word, struct arg_list *user, char room[SET
 	return NULL;
 }
 
+void settings_place(const char *data, char place[SETTINGS_ROOM])
+{
+	const char *at = data, *end = at + strlen(at), *dot;
+
+	while (end > at + 1 && end[-1] == '/')
+		end--;
+	for (const char *slash = at; slash < end; slash++)
+		if (*slash == '/' || *slash == ':')
+			at = slash + 1;
+	dot = memchr(at + (at < end), '.', (size_t)(end - at) - (at < end));
+	snprintf(place, SETTINGS_ROOM, "runs/%.*s", (int)((dot ? dot : end) - at), at);
+}
+
 int settings_leave(struct options *options, int code, const struct err *err)
 {
 	options_free(options);

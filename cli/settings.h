@@ -39,6 +39,12 @@ int settings_resolve(struct options **options, const char *file, const struct se
 enum { SETTINGS_ROOM = 4096 };
 const char *settings_data(const char *word, struct arg_list *user, char room[SETTINGS_ROOM]);
 
+/* runs/NAME of a data set, by its file's or folder's name without its ending and its kind. */
+void settings_place(const char *data, char place[SETTINGS_ROOM]);
+
+/* Methods that are worth a look beside each other: a baseline, the paper's, the default for data. */
+#define SETTINGS_METHODS "sgd+clr,ama+malr,schedule-free+recency+fast"
+
 /*
  * Frees the options and converts a code to the verb's exit code, printing a message if it is an
  * error.

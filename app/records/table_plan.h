@@ -26,7 +26,7 @@
 #include "schema/schema.h"
 #include "target/target.h"
 
-enum { TABLE_COLUMNS = 4096, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
+enum { TABLE_COLUMNS = 1 << 16, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
 enum table_role {
 	TABLE_NUMBER,
 	TABLE_CATEGORY,

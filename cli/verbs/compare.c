@@ -23,6 +23,7 @@ struct request {
 	double measure;
 	bool list, force, quiet, dry, open;
 	const char *operand;
+	char place[SETTINGS_ROOM]; /* of a data set's runs, unless --out names one */
 };
 
 /* The operand is an experiment by name, a file with an experiment, or a config. */
@@ -48,6 +49,22 @@ static int open_experiment(const struct request *request, struct experiment **ex
 		return ERR_INPUT;
 	}
 	return experiment_of_methods(experiment, request->methods, err);
+}
+
+/* Data needs no settings: its runs are in runs/NAME-methods. */
+static void take_data(struct request *request, const char *data)
+{
+	const size_t room = sizeof(request->place);
+	size_t used;
+
+	if (!request->methods)
+		request->methods = SETTINGS_METHODS;
+	if (request->out)
+		return;
+	settings_place(data, request->place);
+	used = strlen(request->place);
+	snprintf(request->place + used, room - used, "-methods");
+	request->out = request->place;
 }
 
 static int print_table(const struct contest *contest, struct err *err)
@@ -184,7 +201,9 @@ int cmd_compare(int argc, char **argv)
 	struct request request = {.measure = 3};
 	const struct arg rows[] = {
 		{"list", NULL, "show which experiments there are", .flag = &request.list},
-		{"methods", "A,B,C", "methods to compare, or variants of the experiment",
+		{"methods", "A,B,C",
+			"methods to compare, or variants of the experiment; of DATA three by "
+			"default",
 			.text = &request.methods},
 		{"seeds", "N,N", "seeds of the runs; 1,2,3 unless the experiment says others",
 			.text = &request.seeds},
@@ -233,6 +252,8 @@ int cmd_compare(int argc, char **argv)
 	if (request.list)
 		return compare_list();
 	request.operand = settings_data(argv[1], &request.settings, room);
+	if (argc == 2 && !request.operand)
+		take_data(&request, argv[1]);
 	if (open_experiment(&request, &experiment, &config, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	status = go(&request, experiment, config);

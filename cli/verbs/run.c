@@ -31,13 +31,11 @@ static const char about[] =
 	"Without\n"
 	"either: the built-in drifting stream, small preset, AMA+MALR.";
 
-enum { PLACE = 4096 };
-
 struct request {
 	const char *method, *seed, *out, *threads, *resume;
-	const char *data;  /* what stands in the place of a config, for stream.source; NULL: none */
-	const char *feed;  /* what a folder goes on with; NULL: what it began with */
-	char place[PLACE]; /* the folder of a run over it, unless --out names one */
+	const char *data; /* what stands in the place of a config, for stream.source; NULL: none */
+	const char *feed; /* what a folder goes on with; NULL: what it began with */
+	char place[SETTINGS_ROOM]; /* the folder of a run over it, unless --out names one */
 	struct arg_list settings;
 	bool force, quiet, json, open, ranks_anyway;
 };
@@ -211,34 +209,18 @@ static int go(const struct request *request, const struct options *options)
 	return status;
 }
 
-/* runs/NAME, by the file's or folder's name without its ending and its kind. */
-static void choose_place(struct request *request)
-{
-	const char *at = request->data, *end = at + strlen(at), *dot;
-
-	if (!strcmp(at, "-"))
-		end = (at = SOURCE_LIVE) + strlen(SOURCE_LIVE);
-	while (end > at + 1 && end[-1] == '/')
-		end--;
-	for (const char *slash = at; slash < end; slash++)
-		if (*slash == '/' || *slash == ':')
-			at = slash + 1;
-	dot = memchr(at + (at < end), '.', (size_t)(end - at) - (at < end));
-	snprintf(request->place, sizeof(request->place), "runs/%.*s", (int)((dot ? dot : end) - at),
-		at);
-	request->out = request->place;
-}
-
 /* The word in the place of a config: a config, or data to learn from. Returns the config. */
 static const char *take_word(struct request *request, const char *word)
 {
 	if (!word || !app_is_data(word))
 		return word;
 	request->data = word;
-	if (!request->out)
-		choose_place(request);
 	if (!strcmp(word, "-"))
 		request->data = SOURCE_LIVE;
+	if (!request->out) {
+		settings_place(request->data, request->place);
+		request->out = request->place;
+	}
 	return NULL;
 }
 
@@ -286,6 +268,24 @@ static int read_words(struct request *request, int *argc, char **argv)
 	return ARGS_GO_ON;
 }
 
+/* What was to be set would have changed nothing: that is an error, with what would do it. */
+static int say_finished(const struct request *request, const char *file)
+{
+	const char *folder = request->resume;
+	struct text words = {0};
+	int status;
+
+	text_addf(&words, "%s: is finished; see retain show %s, or make it again by retain run %s",
+		folder, folder, file);
+	for (int i = 0; i < request->settings.count; i++)
+		text_addf(&words, " --set '%s'", request->settings.items[i]);
+	text_addf(&words, " --out %s --force", folder);
+	status = complain(request->settings.count ? EXIT_USAGE : EXIT_OK, "%s",
+		words.failed ? "is finished" : words.data);
+	text_release(&words);
+	return status;
+}
+
 /* Goes on with a run, if it can be. */
 static int resume(const struct request *request, const struct options *options, const char *file)
 {
@@ -297,10 +297,7 @@ static int resume(const struct request *request, const struct options *options, 
 		return go(request, options);
 	/* It may have been killed while it wrote its page. */
 	file_sweep(request->resume);
-	return complain(EXIT_OK,
-		"%s: is finished; see retain show %s, or make it again by retain run %s --out %s "
-		"--force",
-		request->resume, request->resume, file, request->resume);
+	return say_finished(request, file);
 }
 
 int cmd_run(int argc, char **argv)

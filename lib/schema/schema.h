@@ -48,7 +48,7 @@
 #include "base/state.h"
 #include "base/words/vocabulary.h"
 
-enum { SCHEMA_MISSES = 64, SCHEMA_COLUMNS = 4096, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
+enum { SCHEMA_MISSES = 64, SCHEMA_COLUMNS = 1 << 16, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
 
 /* Checkpoints have their numbers: append new ones. */
 enum schema_kind { SCHEMA_NUMBER, SCHEMA_CATEGORY, SCHEMA_TEXT, SCHEMA_OPEN, SCHEMA_TIME };
