@@ -21,6 +21,7 @@ PARTS = (
     ("runs.py", "pyretain.runs", None),
     ("torch/learner.py", "pyretain.torch", ("Learner",)),
     ("torch/memory.py", "pyretain.torch", ("Memory", "Batch", "ReplayDataset", "ReplaySampler")),
+    ("torch/pictures.py", "pyretain.torch", ("Pictures", "Loaded")),
     ("torch/averages.py", "pyretain.torch", ("AMA", "MALR", "Schedule", "Guide", "Due", "Verdict")),
     ("torch/run.py", "pyretain.torch", ("Run", "Metrics")),
     ("torch/lightning.py", "pyretain.torch.lightning", None),

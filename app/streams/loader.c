@@ -12,8 +12,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os.h"
 
-enum { CHUNK = 8 };
+enum { CHUNK = 8, THREADS_MOST = 8 };
 
 struct slot {
 	bool used;
@@ -134,6 +135,13 @@ static int start_threads(struct loader *loader, struct err *err)
 	return failed ? err_set(err, ERR_MEMORY, "thread %d of %d cannot be started: %s",
 				loader->started + 1, loader->config.threads, strerror(failed))
 		      : 0;
+}
+
+int loader_threads(int asked)
+{
+	const int processors = os_processors();
+
+	return asked >= 0 ? asked : processors < THREADS_MOST ? processors : THREADS_MOST;
 }
 
 int loader_new(struct loader **loader, const struct loader_config *config, struct err *err)

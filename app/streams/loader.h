@@ -40,6 +40,9 @@ struct loader_config {
 
 struct loader;
 
+/* A number of threads as in stream.loaders: -1 is one per processor, up to a few. */
+int loader_threads(int asked);
+
 int loader_new(struct loader **loader, const struct loader_config *config, struct err *err);
 void loader_free(struct loader *loader);
 

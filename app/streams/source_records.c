@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/os.h"
 #include "base/team.h"
 #include "schema/schema.h"
 #include "streams/loader.h"
@@ -35,7 +34,7 @@ const struct option_row source_records_options[] = {
 	{0},
 };
 
-enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, LOADERS_MOST = 8, TRIES = 256 };
+enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, TRIES = 256 };
 
 struct reader {
 	struct transform_scratch *scratch;
@@ -152,9 +151,7 @@ static int make_readers(struct data *data, const struct options *options, struct
 	/* A row is made in less time than it takes to wake a thread. */
 	if (threads < 0 && records_info(data->records)->form == RECORDS_FLOATS)
 		threads = 0;
-	else if (threads < 0)
-		threads = os_processors() < LOADERS_MOST ? os_processors() : LOADERS_MOST;
-	config.threads = threads;
+	config.threads = threads = loader_threads(threads);
 	data->readers = mem_new((size_t)threads + 1, sizeof(*data->readers));
 	if (!data->readers)
 		return err_memory(err, "readers", sizeof(*data->readers));

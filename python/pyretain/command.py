@@ -37,6 +37,11 @@ def _environment(more: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+def inside() -> ctypes.CDLL:
+    """The command as a library. Calls of its functions release Python's lock."""
+    return ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
+
+
 def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "") -> Ended:
     """Runs it with these words; learners whose model.arch is net:NAME get these nets.
 
@@ -45,7 +50,7 @@ def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "") -> E
     if not _one.acquire(blocking=False):
         raise StateError("a process can run one command at a time, or serve one learner")
     try:
-        command = ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
+        command = inside()
         command.retain_command_complaint.restype = ctypes.c_char_p
         argv = (ctypes.c_char_p * (len(words) + 2))(b"retain", *map(os.fsencode, words), None)
         made = [ctypes.c_void_p()] * 3

@@ -10,6 +10,8 @@
 #include <c10/core/impl/alloc_cpu.h>
 #include <torch/extension.h>
 
+#include <set>
+
 using namespace at;
 
 static constexpr DeviceType SHAM = DeviceType::PrivateUse1;
@@ -41,8 +43,31 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
+// Memory of the host from which the device copies by itself.
+struct Pinned final : Allocator {
+	std::set<const void *> held;
+	static Pinned &all() {
+		static Pinned one;
+		return one;
+	}
+	static void drop(void *at) {
+		all().held.erase(at);
+		c10::free_cpu(at);
+	}
+	DataPtr allocate(size_t size) override {
+		void *at = c10::alloc_cpu(size ? size : 1);
+		held.insert(at);
+		return {at, at, &drop, Device(DeviceType::CPU)};
+	}
+	DeleterFnPtr raw_deleter() const override { return &drop; }
+	void copy_data(void *to, const void *from, size_t size) const override { memcpy(to, from, size); }
+};
+
 struct Hooks final : PrivateUse1HooksInterface {
 	bool hasPrimaryContext(DeviceIndex) const override { return true; }
+	bool isAvailable() const override { return true; }
+	bool isPinnedPtr(const void *at) const override { return Pinned::all().held.count(at); }
+	Allocator *getPinnedMemoryAllocator() const override { return &Pinned::all(); }
 };
 static const bool hooked = (RegisterPrivateUse1HooksInterface(new Hooks), true);
 

@@ -133,3 +133,14 @@ def test_shapes_on_meta(stream, settings):
         learner.learn(inputs, labels)
     assert learner.metrics().iterations == 15
     assert not learner.state_dict()["0.weight"].any()
+
+
+def test_pictures_come_in_pinned_memory(sham):
+    """From which a GPU copies while it computes."""
+    pixels = np.random.default_rng(1).integers(0, 256, (6, 3, 8, 8), dtype=np.uint8)
+    with rt.Memory(seed=2) as memory, rt.Pictures(memory) as pictures, rt.Pictures(memory, pin=False) as others:
+        memory.add(pixels, np.arange(6))
+        for k in (1, 2, 3):
+            batch, other = pictures.draw(k, 4).fields[0], others.draw(k, 4).fields[0]
+            assert batch.is_pinned() and not other.is_pinned() and torch.equal(batch, other)
+            assert torch.equal(batch.to("sham", non_blocking=True).cpu(), other)
