@@ -1,6 +1,11 @@
-/* See fetch.h. The token is read from a descriptor: arguments can be seen by others. */
+/*
+ * See fetch.h. The token is read from a descriptor: arguments can be seen by others. What a service
+ * sends is bounded by the shell's ulimit: curl knows a limit only for lengths that are said before.
+ */
 #include "serve/fetch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -31,13 +36,17 @@ static void add_url(struct text *out, const struct fetch *fetch)
 bool fetch(const struct fetch *fetch, double (*latest)(void *context, double start), void *context,
 	char complaint[512])
 {
-	static const char *const curl[] = {"curl", "-sS", "--fail-with-body", "--connect-timeout",
-		"5", "--speed-time", "20", "--speed-limit", "1", "--proto", "=http,https", "-K",
-		"-", NULL};
+	enum { BLOCK = 512 }; /* ulimit counts these */
+	char blocks[32];
+	const char *const curl[] = {"sh", "-c", "ulimit -c 0; ulimit -f \"$0\" && exec curl \"$@\"",
+		blocks, "-sS", "--fail-with-body", "--connect-timeout", "5", "--speed-time", "20",
+		"--speed-limit", "1", "--proto", "=http,https", "-K", "-", NULL};
 	struct text words = {0};
 	bool well;
 
+	snprintf(blocks, sizeof(blocks), "%" PRId64, (fetch->most + BLOCK - 1) / BLOCK);
 	add_url(&words, fetch);
+	text_addf(&words, "max-filesize = %" PRId64 "\n", fetch->most);
 	add_line(&words, "output", "", fetch->body);
 	if (fetch->headers)
 		add_line(&words, "dump-header", "", fetch->headers);

@@ -3,6 +3,7 @@
 #define RETAIN_SERVE_FETCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct fetch {
 	const char *url, *path; /* of the service, and below it: "/v1/state" */
@@ -10,6 +11,7 @@ struct fetch {
 	const char *tag;        /* of what the asker has; NULL or empty: none */
 	const char *body;       /* file for what comes, also with a refusal */
 	const char *headers;    /* file for the headers; NULL: none */
+	int64_t most;           /* bytes of each of the two files; more is a failure */
 };
 
 /* As child_run (serve/child.h): false if the service is not there, or refuses. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,7 +28,7 @@
 
 enum { HEADERS_MOST = 64 << 10 };
 static const double PATIENCE = 300, EVERY = 1; /* seconds for one download, between two looks */
-enum { REST = 4 };                             /* ... times what a download took */
+enum { REST = 4, REST_MOST = 60 }; /* ... times what a download took; of one that failed */
 
 struct follow {
 	struct desk *desk;
@@ -37,6 +38,7 @@ struct follow {
 	bool own;                                        /* ... which nobody asked for */
 	char *archive, *coming, *headers, *part, *model; /* paths */
 	char tag[PARCEL_TAG];                            /* of the copy; empty: unknown */
+	int64_t most;                                    /* bytes of an archive */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* protects all below */
@@ -134,12 +136,25 @@ static double latest(void *context, double start)
 	return ending ? 0 : start + PATIENCE;
 }
 
+static bool is_full(const struct follow *f, const char *path)
+{
+	struct stat file;
+
+	return !stat(path, &file) && file.st_size >= f->most;
+}
+
 static bool ask(struct follow *f, char complaint[512])
 {
 	const struct fetch wish = {
-		f->url, "/v1/serving.tar", f->token, f->tag, f->coming, f->headers};
+		f->url, "/v1/serving.tar", f->token, f->tag, f->coming, f->headers, f->most};
+	bool well;
 
-	return fetch(&wish, latest, f, complaint);
+	unlink(f->coming); /* curl makes none of an empty answer */
+	well = fetch(&wish, latest, f, complaint);
+	if (!well && (is_full(f, f->coming) || is_full(f, f->headers)))
+		snprintf(complaint, 512, "sends more than serve.follow_most = %" PRId64 " bytes",
+			f->most);
+	return well;
 }
 
 /* A header's value, cut at `room`; false: there is none. */
@@ -158,6 +173,17 @@ static bool find_header(const char *words, const char *name, char *out, size_t r
 	return false;
 }
 
+/* The status of the last answer: hints may come before. */
+static int status_in(const char *words)
+{
+	int status = 0, found;
+
+	for (const char *line = words; line; line = strchr(line, '\n'), line += line != NULL)
+		if (sscanf(line, "HTTP/%*31s %3d", &found) == 1)
+			status = found;
+	return status;
+}
+
 static double samples_in(const char *words, const char *name)
 {
 	char value[32];
@@ -171,16 +197,16 @@ static int heard(struct follow *f, double asked, struct err *err)
 	char *words = NULL, tag[PARCEL_TAG] = "";
 	size_t size;
 	int code = file_read(f->headers, HEADERS_MOST, &words, &size, err);
-	const char *status = code ? NULL : strchr(words, ' ');
+	const int status = code ? 0 : status_in(words);
 	double lag;
 
-	if (!code && status && !strncmp(status, " 200", 4)) {
+	if (!code && status == 200) {
 		code = take_up(f, f->coming, err);
 		if (!code && find_header(words, "ETag", tag, sizeof(tag)))
 			memcpy(f->tag, tag, sizeof(tag));
 		if (!code && rename(f->coming, f->archive))
 			code = err_set(err, ERR_FILE, "%s: %s", f->archive, strerror(errno));
-	} else if (!code && !(status && !strncmp(status, " 304", 4))) {
+	} else if (!code && status != 304) {
 		code = err_set(err, ERR_FORMAT, "%s: is not the address of retain serve", f->url);
 	}
 	lag = code ? NAN : samples_in(words, PARCEL_NOW) - samples_in(words, PARCEL_THEN);
@@ -221,6 +247,7 @@ static double look(struct follow *f)
 	const uint64_t copies = f->status.copies;
 	char complaint[512];
 	struct err err = {0};
+	double rest;
 
 	if (!ask(f, complaint))
 		note(f, *complaint ? complaint : "curl was ended");
@@ -228,7 +255,11 @@ static double look(struct follow *f)
 		note(f, err.message);
 	else
 		note(f, NULL);
-	return f->status.copies > copies ? REST * (clock_now() - asked) : 0;
+	unlink(f->coming);
+	rest = REST * (clock_now() - asked);
+	if (f->status.copies > copies)
+		return rest;
+	return f->status.up ? 0 : rest < REST_MOST ? rest : REST_MOST;
 }
 
 static void *work(void *context)
@@ -308,6 +339,7 @@ int follow_open(struct follow **follow, const struct serve_item *item, struct de
 	made->desk = desk;
 	made->url = url;
 	made->token = token;
+	made->most = options_int64(item->options, "serve.follow_most");
 	made->log = item->log;
 	made->status.samples = made->status.lag_samples = NAN;
 	made->status.up = true; /* until it is found out */

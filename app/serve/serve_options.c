@@ -21,6 +21,10 @@ const struct option_row serve_options[] = {
 		"http or https address of another service, by a copy of which this one answers; "
 		"empty for none",
 		OPTION_MAY_CHANGE},
+	{"serve", "follow_most", OPTION_INT64, "4294967296", "[1048576, inf)",
+		"most bytes of a copy that serve.follow takes; a larger one is refused, and the "
+		"last one goes on answering",
+		OPTION_MAY_CHANGE},
 	{"serve", "access_log", OPTION_TEXT, "", NULL,
 		"file to which a line of JSON is appended for each request; - is standard output, "
 		"empty for none",

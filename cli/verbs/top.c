@@ -156,7 +156,8 @@ static void take_state(struct top *top, const struct jvalue *state)
 
 static int ask_service(struct top *top, struct err *err)
 {
-	const struct fetch wish = {top->what, "/v1/state", top->token, NULL, top->body, NULL};
+	const struct fetch wish = {
+		top->what, "/v1/state", top->token, NULL, top->body, NULL, STATE_MOST};
 	struct jvalue *state = NULL;
 	char complaint[512], *bytes = NULL;
 	const bool well = fetch(&wish, latest, NULL, complaint);
