@@ -4,6 +4,8 @@
 module that the function makes for a number of classes; ``torchvision:resnet18`` and
 ``timm:vit_tiny_patch16_224`` are modules of those packages by their names. ``--device``,
 ``--amp`` and ``--input`` (3,32,32) say how.
+
+Files of Parquet and Arrow (.parquet, .arrow, .feather, .ipc) are tables, too; they need pyarrow.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import os
 import sys
 from typing import Any, Callable, NoReturn, Optional
 
+from pyretain._core import InputError
 from pyretain.command import FOLDER
+from pyretain.frames import as_csv, is_file
 
 NET = "PYRETAIN_NET"  # of the environment: the net's options, for processes that verbs start
 SHARE = ("run", "serve")  # verbs whose work several processes share
@@ -97,7 +101,6 @@ def _with_net(said: argparse.Namespace, words: list[str]) -> int:
     import torch
 
     from pyretain import command
-    from pyretain._core import InputError
     from pyretain.config import key_of, value_of
     from pyretain.torch import ranks
     from pyretain.torch.net import Brought
@@ -135,8 +138,20 @@ def _split(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args(words)
 
 
+def _tables(words: list[str]) -> None:
+    """In the place of tables in other formats, the same as CSV."""
+    for at, word in enumerate(words):
+        if not is_file(word):
+            continue
+        try:
+            words[at] = as_csv(word)
+        except InputError as error:
+            sys.exit(f"retain: {error}")
+
+
 def main() -> NoReturn:
     """Becomes the command, with this process's arguments."""
+    _tables(sys.argv)
     if any(word.split("=")[0] == "--net" for word in sys.argv[1:]):
         sys.exit(_with_net(*_split(sys.argv[1:])))
     if os.environ.get(NET):

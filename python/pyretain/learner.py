@@ -247,6 +247,7 @@ class Learner:
         self._me = self._identity()
         self._shape = ffi.new("struct retain_shape *")
         self._target = CLASS
+        self._places = named.Places(lib.retain_learner_encode_known)
         self._former: set[int] = set()  # numbers of an input before fields came
         self._numbers: dict[Hashable, int] = {}  # label -> the library's number
         self._labels: list[Hashable] = []  # number -> label
@@ -537,7 +538,7 @@ class Learner:
             line = named.written(said[0])
             check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))
             self._refresh()
-        return named.encoded(encode, learner, said, self._shape.floats, self._wider)
+        return named.encoded(encode, learner, said, self._shape.floats, self._wider, self._places)
 
     def _wider(self) -> int:
         before: int = self._shape.floats

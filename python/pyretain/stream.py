@@ -130,6 +130,13 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
         """Is told the label of a row, and trains for a while."""
         self._learn(x, (y,))
 
+    def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
+        """The most probable label; None while none is known."""
+        if self.learner is None:
+            return None
+        label = self._learner.predict(self._known(x), self.for_)[0]
+        return label.item() if isinstance(label, np.generic) else label
+
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """How probable each label is; empty while none is known."""
         if self.learner is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse  # type: ignore[import-untyped,unused-ignore]
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError  # type: ignore[import-untyped]
 from sklearn.utils.validation import (  # type: ignore[import-untyped]
@@ -15,7 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
     validate_data,
 )
 
-from pyretain import estimator
+from pyretain import estimator, frames
 from pyretain import labels as naming
 from pyretain._core import Floats, StateError, filled
 from pyretain.learner import Learner, Question
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 LEAST = 300  # iterations that fit makes
-
-
-def _has_words(X: Any) -> bool:
-    """Whether a frame has columns that are no numbers."""
-    return hasattr(X, "columns") and any(getattr(t, "kind", "O") not in "fiub" for t in X.dtypes)
 
 
 def _weights(sample_weight: Any, rows: Floats) -> Optional[Floats]:
@@ -68,6 +64,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -143,10 +140,16 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             and "feature_names_in_" not in self.__dict__
         ):
             return X
-        if _has_words(X) or (not reset and "_named" in self.__dict__):
+        if frames.has_words(X) or (not reset and "_named" in self.__dict__):
             validate_data(self, X, reset=reset, skip_check_array=True)
             self._named = True
             return learner.encode(X, learn)
+        kind = frames.kind_of(X)
+        if kind is not None and kind is not frames.KINDS["pandas"]:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return frames.numbers(X, kind)
+        if issparse(X):
+            X = validate_data(self, X, reset=reset, dtype=np.float32, accept_sparse="csr").toarray()
         made: Floats = validate_data(
             self, filled(X), reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan"
         )
