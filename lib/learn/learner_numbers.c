@@ -12,11 +12,12 @@ enum { CHUNK = SEVERAL_MOST };
 
 struct beside_numbers {
 	struct several *mixture;
-	float *features;      /* [CHUNK][net_features] */
-	float *outputs;       /* [CHUNK][width][NUMBER_OUTPUTS] */
-	float *raw;           /* [CHUNK][floats]: samples of the store */
-	float *slow;          /* [CHUNK][width] */
-	union target *labels; /* [CHUNK][width] */
+	float *features;       /* [CHUNK][net_features] */
+	float *outputs;        /* [CHUNK][width][NUMBER_OUTPUTS] */
+	float *raw;            /* [CHUNK][floats]: samples of the store */
+	float *slow;           /* [CHUNK][width] */
+	union target *labels;  /* [CHUNK][width] */
+	bool ready[CHUNK + 1]; /* the runner has plans for so many samples */
 };
 
 int learner_numbers_new(struct learner *learner, struct err *err)
@@ -105,7 +106,7 @@ int learner_numbers_predict(struct learner *learner, const float *raw, const flo
 	return code;
 }
 
-/* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
+/* A runner makes its plans for a size when it first sees it: so it is shown some zeros, once. */
 int learner_numbers_ready(struct learner *learner, int n, struct err *err)
 {
 	struct beside_numbers *mine = learner->numbers;
@@ -113,10 +114,13 @@ int learner_numbers_ready(struct learner *learner, int n, struct err *err)
 	struct numbers_samples samples;
 	int code = several_reserve(mine->mixture, sizes[0], err);
 
-	memset(mine->raw, 0, CHUNK * learner->floats * sizeof(float));
+	mine->ready[0] = true;
 	for (int i = 0; i < 2 && !code; i++)
-		if (sizes[i])
+		if (!mine->ready[sizes[i]]) {
+			memset(mine->raw, 0, CHUNK * learner->floats * sizeof(float));
 			code = look(learner, mine->raw, mine->raw, sizes[i], &samples, err);
+			mine->ready[sizes[i]] = !code;
+		}
 	return code;
 }
 
