@@ -13,7 +13,43 @@
 #define TURN      6.283185307179586
 #define ROOT_HALF 0x3fe6a09e667f3bcdu /* the bits of sqrt 1/2 */
 
-enum { EXP_TERMS = 14, LOG_TERMS = 9, SINE_TERMS = 9 };
+enum { EXP_TERMS = 14, LOG_TERMS = 9, SINE_TERMS = 9, SIDE_BY_SIDE = 8 };
+
+/* SIDE_BY_SIDE of them: one alone would wait for every term. */
+static void exp_all(double x[SIDE_BY_SIDE])
+{
+	double r[SIDE_BY_SIDE], sum[SIDE_BY_SIDE], scale[SIDE_BY_SIDE];
+
+	for (int k = 0; k < SIDE_BY_SIDE; k++) {
+		const double within = x[k] < -700 ? -700 : x[k] > 700 ? 700 : x[k];
+		const double power = floor(within / LN2 + 0.5);
+		const uint64_t bits = (uint64_t)((int64_t)power + 0x3ff) << 52;
+
+		r[k] = within - power * LN2;
+		memcpy(&scale[k], &bits, sizeof(bits));
+		sum[k] = 1;
+	}
+	for (int i = EXP_TERMS; i > 0; i--)
+		for (int k = 0; k < SIDE_BY_SIDE; k++)
+			sum[k] = 1 + sum[k] * r[k] * (1.0 / i);
+	for (int k = 0; k < SIDE_BY_SIDE; k++)
+		x[k] = sum[k] * scale[k];
+}
+
+void portable_exps(double *x, int count)
+{
+	for (; count > 0; x += SIDE_BY_SIDE, count -= SIDE_BY_SIDE) {
+		double rest[SIDE_BY_SIDE] = {0};
+
+		if (count >= SIDE_BY_SIDE) {
+			exp_all(x);
+			continue;
+		}
+		memcpy(rest, x, (size_t)count * sizeof(*x));
+		exp_all(rest);
+		memcpy(x, rest, (size_t)count * sizeof(*x));
+	}
+}
 
 double portable_exp(double x)
 {

@@ -6,8 +6,9 @@
 #ifndef RETAIN_BASE_PORTABLE_MATH_H
 #define RETAIN_BASE_PORTABLE_MATH_H
 
-double portable_exp(double x);      /* x must be within -700 .. 700 */
-double portable_log(double x);      /* x > 0 and normal */
-double portable_sine(double turns); /* sine of 2 pi turns */
+double portable_exp(double x);            /* x must be within -700 .. 700 */
+void portable_exps(double *x, int count); /* in place; the same bits, sooner */
+double portable_log(double x);            /* x > 0 and normal */
+double portable_sine(double turns);       /* sine of 2 pi turns */
 
 #endif

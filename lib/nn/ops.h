@@ -39,7 +39,7 @@ struct terms_step {
 	float keep[TERMS_MAX], step[TERMS_MAX];
 };
 
-enum { OPS_BLOCK = 16 };
+enum { OPS_BLOCK = 16, OPS_LIMITS = 8 };
 
 struct ops {
 	/* The sum of x * y. */
@@ -51,11 +51,17 @@ struct ops {
 	void (*narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
 	/*
 	 * Squared distances of x, `dim` numbers, to rows stored in blocks of OPS_BLOCK, number by
-	 * number: (blocks, dim, OPS_BLOCK). Fills in one distance per row, and the smallest of
-	 * each block.
+	 * number: (blocks, dim, OPS_BLOCK). Fills in one distance per row, or adds it to what is
+	 * there, and the smallest of each block.
 	 */
-	void (*distances)(const float *rows, const float *x, size_t dim, size_t blocks,
+	void (*distances)(const float *rows, const float *x, size_t dim, size_t blocks, bool add,
 		float *distances, float *least);
+	/*
+	 * For each of OPS_LIMITS limits: how many of the values are at most it, and the sum of
+	 * their targets. Counts of infinite limits mean nothing.
+	 */
+	void (*sums_below)(const float *values, const float *targets, size_t count,
+		const float *limits, float *sums, float *counts);
 	/*
 	 * Softmax cross-entropy of plain rows. grad may alias logits; grad and weights may be
 	 * NULL.

@@ -11,6 +11,16 @@ static void exponentials(void **state)
 		assert_true(fabs(portable_exp(x) / exp(x) - 1) < 3e-13);
 	for (double x = -1; x <= 1; x += 0.001)
 		assert_true(fabs(portable_exp(x) / exp(x) - 1) < 1e-15);
+	for (int count = 0; count < 20; count++) {
+		double all[20];
+
+		for (int i = 0; i < 20; i++)
+			all[i] = 90 * i - 800;
+		portable_exps(all, count);
+		for (int i = 0; i < 20; i++)
+			assert_true(
+				all[i] == (i < count ? portable_exp(90 * i - 800) : 90 * i - 800));
+	}
 	assert_true(portable_exp(0) == 1);
 	assert_true(isfinite(portable_exp(1e9)));
 	assert_true(portable_exp(-1e9) > 0);

@@ -212,11 +212,12 @@ static void a_bank_can_be_filled_again(void **state)
 static void a_tree_splits_where_targets_differ(void **state)
 {
 	enum { COUNT_ROWS = 12, COLUMN = ROWS_FIRST + 1, WIDTH = ROWS_FIRST + 2 };
-	int32_t bag[COUNT_ROWS];
+	static struct grove_bench bench;
 	struct grove_tree *tree = mem_new(1, sizeof(*tree));
 	struct rows rows;
 	struct err err = {0};
-	struct grove_work work = {.rows = &rows, .numbers = WIDTH, .bag = bag, .key = 1};
+	struct grove_work work = {
+		.ops = ops(), .rows = &rows, .numbers = WIDTH, .bench = &bench, .key = 1};
 
 	assert_non_null(tree);
 	assert_ok(rows_init(&rows, WIDTH, &err), err);
@@ -225,7 +226,7 @@ static void a_tree_splits_where_targets_differ(void **state)
 		const float target[ROWS_TARGETS] = {i % 2 ? 5 : 1};
 
 		rows_add(&rows, row, target, &(struct lags_moment){i, i, 0, 1});
-		bag[i] = i;
+		bench.bag[i] = i;
 	}
 	work.targets = rows.target[ROWS_LEVEL];
 	/* A tree tries some columns only; one of these finds the right one. */

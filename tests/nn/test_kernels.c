@@ -424,11 +424,12 @@ static void check_distances(const struct kernels *k, size_t dim, size_t blocks)
 {
 	const size_t rows = blocks * OPS_BLOCK;
 	float *at = guarded_new(rows * dim), *x = guarded_new(dim), *out = guarded_new(rows),
-	      *least = guarded_new(blocks);
+	      *twice = guarded_new(rows), *least = guarded_new(blocks);
 
 	rng_normals((struct rng){4, RNG_TEST}, 0, at, rows * dim);
 	rng_normals((struct rng){5, RNG_TEST}, 0, x, dim);
-	k->ops.distances(at, x, dim, blocks, out, least);
+	k->ops.distances(at, x, dim, blocks, false, out, least);
+	memcpy(twice, out, rows * sizeof(float));
 	for (size_t r = 0; r < rows; r++) {
 		double sum = 0;
 
@@ -441,7 +442,47 @@ static void check_distances(const struct kernels *k, size_t dim, size_t blocks)
 		assert_true(fabs(out[r] - sum) <= 1e-5 * (1 + sum));
 		assert_true(least[r / OPS_BLOCK] <= out[r]);
 	}
-	guarded_free(at), guarded_free(x), guarded_free(out), guarded_free(least);
+	k->ops.distances(at, x, dim, blocks, true, twice, least);
+	for (size_t r = 0; r < rows; r++) {
+		assert_true(twice[r] == 2 * out[r]);
+		assert_true(least[r / OPS_BLOCK] <= twice[r]);
+	}
+	guarded_free(at), guarded_free(x), guarded_free(out), guarded_free(twice);
+	guarded_free(least);
+}
+
+/* Values that are equal to a limit count as below it. */
+static void check_sums_below(const struct kernels *k, size_t count)
+{
+	static const float limits[OPS_LIMITS] = {-2, -1, -0.5F, 0, 0, 1, 3, INFINITY};
+	float *values = guarded_new(count), *targets = guarded_new(count);
+	float sums[OPS_LIMITS], counts[OPS_LIMITS];
+
+	rng_normals((struct rng){6, RNG_TEST}, 0, values, count);
+	rng_normals((struct rng){7, RNG_TEST}, 0, targets, count);
+	values[count / 2] = 0;
+	k->ops.sums_below(values, targets, count, limits, sums, counts);
+	for (int j = 0; j < OPS_LIMITS; j++) {
+		double sum = 0, below = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (values[i] <= limits[j]) {
+				sum += (double)targets[i];
+				below++;
+			}
+		/* What fills up the last vector is at most infinity, too. */
+		assert_true(j == OPS_LIMITS - 1 || counts[j] == (float)below);
+		assert_true(fabs((double)sums[j] - sum) <= 1e-5 * (double)count);
+	}
+	guarded_free(values), guarded_free(targets);
+}
+
+static void sums_below(void **state)
+{
+	(void)state;
+	for (int i = 0; kernels_at(i); i++)
+		for (size_t count = 1; count < 500; count += 1 + count / 3)
+			check_sums_below(kernels_at(i), count);
 }
 
 static void distances(void **state)
@@ -584,6 +625,7 @@ int main(void)
 		cmocka_unit_test(pixels_are_gathered),
 		cmocka_unit_test(rows),
 		cmocka_unit_test(distances),
+		cmocka_unit_test(sums_below),
 		cmocka_unit_test(terms_displace_and_step),
 		cmocka_unit_test(ranks),
 		cmocka_unit_test(vectors_go_to_blocks_and_back),

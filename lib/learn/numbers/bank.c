@@ -4,15 +4,19 @@
  */
 #include "learn/numbers/bank.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/portable_math.h"
+#include "learn/parts/lanes.h"
 
 enum { WORK = 1 << 17, FEWEST = 256, BLOCKS = BANK_ROOM / OPS_BLOCK };
 
 static const double PRIOR = 0.5;
+
+_Static_assert((int)LANES == (int)OPS_BLOCK && BLOCKS % LANES == 0, "rows and blocks by lanes");
 
 struct measured {
 	float rows[BANK_ROOM], least[BLOCKS];
@@ -20,6 +24,7 @@ struct measured {
 
 struct nearest {
 	int count;
+	float limit; /* no row that is further away counts */
 	float distance[BANK_NEAREST];
 	int place[BANK_NEAREST];
 };
@@ -48,6 +53,7 @@ void bank_release(struct bank *bank)
 	mem_free(bank->target[BANK_CHANGE]);
 }
 
+/* Equals stay behind those that came before. */
 static void try_row(struct nearest *nearest, float distance, int place)
 {
 	int at;
@@ -61,73 +67,113 @@ static void try_row(struct nearest *nearest, float distance, int place)
 	}
 	nearest->distance[at] = distance;
 	nearest->place[at] = place;
+	if (nearest->count == BANK_NEAREST)
+		nearest->limit = nearest->distance[BANK_NEAREST - 1];
 }
 
-/* As many blocks as rows are wanted have one this near or nearer: farther ones are not wanted. */
-static float bound_of(const struct measured *measured, int count)
+/*
+ * A distance that none of the nearest exceeds: of every LANES-th block the nearest row, and of these
+ * as many as are wanted.
+ */
+static float bound_of(const struct measured *measured, int blocks)
 {
-	const int whole = count / OPS_BLOCK; /* blocks */
-	struct nearest blocks = {0};
+	float sides[LANES], bound = 0;
+	int nearer[LANES] = {0};
 
-	if (whole < BANK_NEAREST)
-		return INFINITY;
-	for (int b = 0; b < whole; b++)
-		try_row(&blocks, measured->least[b], b);
-	return blocks.distance[BANK_NEAREST - 1];
+	memcpy(sides, measured->least, sizeof(sides));
+	for (int group = LANES; group < blocks; group += LANES)
+		for (int k = 0; k < LANES; k++) {
+			const float least = measured->least[group + k];
+
+			sides[k] = least < sides[k] ? least : sides[k];
+		}
+	for (int i = 0; i < LANES; i++)
+		for (int k = 0; k < LANES; k++)
+			nearer[k] += sides[i] < sides[k];
+	for (int k = 0; k < LANES; k++)
+		bound = nearer[k] < BANK_NEAREST && sides[k] > bound ? sides[k] : bound;
+	return bound;
 }
 
-static float mean_of(const struct measured *measured, int count, const float *targets)
+/* The lowest bit, which is taken away. */
+static int take_first(unsigned *bits)
 {
-	const float bound = bound_of(measured, count);
-	struct nearest nearest = {0};
-	double sum = 0, weights = PRIOR;
+	const int first = __builtin_ctz(*bits);
 
-	for (int from = 0; from < count; from += OPS_BLOCK) {
-		const int to = from + OPS_BLOCK < count ? from + OPS_BLOCK : count;
+	*bits &= *bits - 1;
+	return first;
+}
 
-		if (measured->least[from / OPS_BLOCK] > bound)
-			continue;
-		for (int i = from; i < to; i++)
-			if (measured->rows[i] <= bound)
-				try_row(&nearest, measured->rows[i], i);
+static void find_nearest(const struct measured *measured, int blocks, struct nearest *nearest)
+{
+	nearest->limit = fminf(bound_of(measured, blocks), FLT_MAX);
+	for (int group = 0; group < blocks; group += LANES) {
+		unsigned near = lanes_at_most(measured->least + group, nearest->limit);
+
+		while (near) {
+			const int block = group + take_first(&near), from = block * OPS_BLOCK;
+			unsigned rows = 0;
+
+			if (measured->least[block] <= nearest->limit)
+				rows = lanes_at_most(measured->rows + from, nearest->limit);
+			while (rows) {
+				const int row = from + take_first(&rows);
+
+				try_row(nearest, measured->rows[row], row);
+			}
+		}
 	}
-	for (int i = 0; i < nearest.count; i++) {
-		const double share = (double)nearest.distance[i] /
-				     ((double)nearest.distance[nearest.count - 1] + 1e-9);
-		const double weight = portable_exp(-2 * share);
+}
 
-		sum += weight * (double)targets[nearest.place[i]];
-		weights += weight;
+static float mean_of(const struct measured *measured, int blocks, const float *targets)
+{
+	struct nearest nearest = {0};
+	double weight[BANK_NEAREST], sum = 0, weights = PRIOR;
+
+	find_nearest(measured, blocks, &nearest);
+	for (int i = 0; i < nearest.count; i++)
+		weight[i] = -2 * ((double)nearest.distance[i] /
+					 ((double)nearest.distance[nearest.count - 1] + 1e-9));
+	portable_exps(weight, nearest.count);
+	for (int i = 0; i < nearest.count; i++) {
+		sum += weight[i] * (double)targets[nearest.place[i]];
+		weights += weight[i];
 	}
 	return (float)(sum / weights);
 }
 
-/* Distances by inputs and by lags are sums of the two. */
-static void join(struct measured *all, const struct measured *lags, int blocks)
+/* What is no row is far away. */
+static void close_measured(struct measured *measured, int count, int blocks)
 {
-	for (int b = 0; b < blocks; b++) {
-		float *rows = all->rows + b * OPS_BLOCK, least = 3e38F;
+	float *last = measured->rows + (blocks - 1) * OPS_BLOCK, least = INFINITY;
 
-		for (int i = 0; i < OPS_BLOCK; i++)
-			rows[i] += lags->rows[b * OPS_BLOCK + i];
-		for (int i = 0; i < OPS_BLOCK; i++)
-			least = rows[i] < least ? rows[i] : least;
-		all->least[b] = least;
-	}
+	for (int i = count; i < blocks * OPS_BLOCK; i++)
+		measured->rows[i] = INFINITY;
+	for (int i = 0; i < OPS_BLOCK; i++)
+		least = last[i] < least ? last[i] : least;
+	measured->least[blocks - 1] = least;
+	for (int b = blocks; b % LANES; b++)
+		measured->least[b] = INFINITY;
 }
 
 void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS])
 {
 	const int count = (int)(bank->seen < bank->room ? bank->seen : bank->room);
 	const int blocks = (count + OPS_BLOCK - 1) / OPS_BLOCK;
-	struct measured all, lags;
+	struct measured measured;
 
+	answers[BANK_LEVEL] = answers[BANK_CHANGE] = 0;
+	if (!count)
+		return;
+	bank->ops->distances(bank->inputs, row + ROWS_FIRST, bank->width, (size_t)blocks, false,
+		measured.rows, measured.least);
+	close_measured(&measured, count, blocks);
+	if (bank->width)
+		answers[BANK_LEVEL] = mean_of(&measured, blocks, bank->target[BANK_LEVEL]);
+	/* By lags as well. */
 	bank->ops->distances(
-		bank->inputs, row + ROWS_FIRST, bank->width, (size_t)blocks, all.rows, all.least);
-	bank->ops->distances(bank->lags, row, LAGS, (size_t)blocks, lags.rows, lags.least);
-	answers[BANK_LEVEL] = bank->width ? mean_of(&all, count, bank->target[BANK_LEVEL]) : 0;
-	join(&all, &lags, blocks);
-	answers[BANK_CHANGE] = mean_of(&all, count, bank->target[BANK_CHANGE]);
+		bank->lags, row, LAGS, (size_t)blocks, true, measured.rows, measured.least);
+	answers[BANK_CHANGE] = mean_of(&measured, blocks, bank->target[BANK_CHANGE]);
 }
 
 void bank_add(struct bank *bank, const float *row, const float target[ROWS_TARGETS])

@@ -25,9 +25,12 @@ static void weigh(const double *records, int count, double *shares)
 	double most = records[0], sum = 0;
 
 	for (int i = 1; i < count; i++)
-		most = fmax(most, records[i]);
+		most = records[i] > most ? records[i] : most;
 	for (int i = 0; i < count; i++)
-		sum += shares[i] = portable_exp(records[i] - most);
+		shares[i] = records[i] - most;
+	portable_exps(shares, count);
+	for (int i = 0; i < count; i++)
+		sum += shares[i];
 	for (int i = 0; i < count; i++)
 		shares[i] /= sum;
 }

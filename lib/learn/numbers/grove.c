@@ -35,17 +35,18 @@ static void fell(struct grove_tree *tree)
 	tree->node[0] = (struct grove_node){.threshold = INFINITY};
 }
 
-int grove_init(struct grove *grove, uint64_t seed, bool copy, struct err *err)
+int grove_init(
+	struct grove *grove, uint64_t seed, const struct ops *ops, bool copy, struct err *err)
 {
-	*grove = (struct grove){.seed = seed};
+	*grove = (struct grove){.seed = seed, .ops = ops};
 	for (int k = 0; k < GROVE_MODELS; k++)
 		grove->model[k].error = 1;
 	grove->tree = mem_new(GROVE_TREES, sizeof(*grove->tree));
 	if (!copy)
-		grove->bag = mem_new(GROVE_BAG, sizeof(*grove->bag));
+		grove->bench = mem_new(1, sizeof(*grove->bench));
 	for (int i = 0; i < GROVE_TREES && grove->tree; i++)
 		fell(&grove->tree[i]);
-	if (grove->tree && (copy || grove->bag))
+	if (grove->tree && (copy || grove->bench))
 		return 0;
 	return err_memory(err, "trees", GROVE_TREES * sizeof(*grove->tree));
 }
@@ -53,7 +54,7 @@ int grove_init(struct grove *grove, uint64_t seed, bool copy, struct err *err)
 void grove_release(struct grove *grove)
 {
 	mem_free(grove->tree);
-	mem_free(grove->bag);
+	mem_free(grove->bench);
 }
 
 /*
@@ -61,11 +62,11 @@ void grove_release(struct grove *grove)
  * Those that have arrived stay, since nothing exceeds a leaf's threshold.
  */
 static void find_leaves(
-	const struct grove_tree *trees, int count, const float *row, int leaves[SIDE_BY_SIDE])
+	const struct grove_tree *trees, int count, const float *row, int16_t *leaves)
 {
 	bool moved = true;
 
-	memset(leaves, 0, SIDE_BY_SIDE * sizeof(*leaves));
+	memset(leaves, 0, (size_t)count * sizeof(*leaves));
 	while (moved) {
 		moved = false;
 		for (int i = 0; i < count; i++) {
@@ -73,7 +74,7 @@ static void find_leaves(
 			const int next = node->child + (row[node->column] > node->threshold);
 
 			moved |= next != leaves[i];
-			leaves[i] = next;
+			leaves[i] = (int16_t)next;
 		}
 	}
 }
@@ -83,16 +84,34 @@ static float mean_of(const struct grove_node *leaf)
 	return leaf->sum / (leaf->count + 1);
 }
 
-void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_MODELS])
+static int64_t built(const struct grove *grove)
 {
+	int64_t sum = 0;
+
+	for (int k = 0; k < GROVE_MODELS; k++)
+		sum += grove->model[k].built;
+	return sum;
+}
+
+static void find_all(const struct grove *grove, const float *row, struct grove_leaves *leaves)
+{
+	leaves->built = built(grove);
+	for (int k = 0; k < GROVE_MODELS; k++)
+		find_leaves(grove->tree + KINDS[k].first, KINDS[k].trees, row,
+			leaves->leaf + KINDS[k].first);
+}
+
+void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_MODELS],
+	struct grove_leaves *leaves)
+{
+	find_all(grove, row, leaves);
 	for (int k = 0; k < GROVE_MODELS; k++) {
 		const struct grove_tree *tree = grove->tree + KINDS[k].first;
+		const int16_t *leaf = leaves->leaf + KINDS[k].first;
 		double sum = 0, weights = 0;
-		int leaves[SIDE_BY_SIDE];
 
-		find_leaves(tree, KINDS[k].trees, row, leaves);
 		for (int i = 0; i < KINDS[k].trees; i++, tree++) {
-			sum += tree->weight * (double)mean_of(&tree->node[leaves[i]]);
+			sum += tree->weight * (double)mean_of(&tree->node[leaf[i]]);
 			weights += tree->weight;
 		}
 		answers[k] = weights > 0 ? (float)(sum / weights) : 0;
@@ -102,24 +121,27 @@ void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_
 static void weigh(struct grove *grove, int model)
 {
 	struct grove_tree *tree = grove->tree + KINDS[model].first;
-	double most = -INFINITY;
+	const int trees = KINDS[model].trees;
+	double most = -INFINITY, weights[SIDE_BY_SIDE];
 
-	for (int i = 0; i < KINDS[model].trees; i++)
-		if (tree[i].nodes)
-			most = fmax(most, tree[i].record);
-	for (int i = 0; i < KINDS[model].trees; i++)
-		tree[i].weight = tree[i].nodes ? portable_exp(TRUST * (tree[i].record - most)) : 0;
+	for (int i = 0; i < trees; i++)
+		if (tree[i].nodes && tree[i].record > most)
+			most = tree[i].record;
+	for (int i = 0; i < trees; i++)
+		weights[i] = tree[i].nodes ? TRUST * (tree[i].record - most) : 0;
+	portable_exps(weights, trees);
+	for (int i = 0; i < trees; i++)
+		tree[i].weight = tree[i].nodes ? weights[i] : 0;
 }
 
 /* Every tree is scored by what it said of the row, and its leaf learns it. */
-static void score(struct grove *grove, int model, const float *row, float target)
+static void score(struct grove *grove, int model, const int16_t *leaves, float target)
 {
 	struct grove_model *of = &grove->model[model];
 	const double least = of->error + 1e-9;
 	double errors = 0;
-	int trees = 0, leaves[SIDE_BY_SIDE];
+	int trees = 0;
 
-	find_leaves(grove->tree + KINDS[model].first, KINDS[model].trees, row, leaves);
 	for (int i = 0; i < KINDS[model].trees; i++) {
 		struct grove_tree *tree = &grove->tree[KINDS[model].first + i];
 		struct grove_node *leaf;
@@ -159,7 +181,7 @@ static int fill_bag(struct grove_work *work, int model)
 	for (int i = 0; i < count; i++) {
 		const int64_t id = rows->seen - 1 - (int64_t)grove_draw(work, (uint64_t)window);
 
-		work->bag[i] = (int32_t)(id % rows->room);
+		work->bench->bag[i] = (int32_t)(id % rows->room);
 	}
 	return count;
 }
@@ -170,10 +192,11 @@ static void renew(struct grove *grove, int model, const struct rows *rows, size_
 	struct grove_model *of = &grove->model[model];
 	const int first = KINDS[model].first, trees = KINDS[model].trees;
 	struct grove_tree *tree = &grove->tree[first + (int)(of->built % trees)];
-	struct grove_work work = {.rows = rows,
+	struct grove_work work = {.ops = grove->ops,
+		.rows = rows,
 		.targets = rows->target[KINDS[model].target],
 		.numbers = numbers,
-		.bag = grove->bag};
+		.bench = grove->bench};
 	double record = 0;
 	int others = 0;
 	uint32_t bits[4];
@@ -192,12 +215,18 @@ static void renew(struct grove *grove, int model, const struct rows *rows, size_
 	tree->record = others ? record / others : 0;
 }
 
-void grove_learn(struct grove *grove, const float *row, const struct rows *rows, size_t numbers)
+void grove_learn(struct grove *grove, const float *row, const struct grove_leaves *leaves,
+	const struct rows *rows, size_t numbers)
 {
 	const size_t at = rows_place(rows, rows->seen - 1);
+	struct grove_leaves found;
 
+	if (!leaves || leaves->built != built(grove)) {
+		find_all(grove, row, &found);
+		leaves = &found;
+	}
 	for (int k = 0; k < GROVE_MODELS; k++) {
-		score(grove, k, row, rows->target[KINDS[k].target][at]);
+		score(grove, k, leaves->leaf + KINDS[k].first, rows->target[KINDS[k].target][at]);
 		grove->model[k].credit += KINDS[k].credit;
 		if (rows->seen > FIRST && grove->model[k].credit > 0)
 			renew(grove, k, rows, numbers);
@@ -227,7 +256,7 @@ double grove_visits(void)
 
 double grove_bytes(void)
 {
-	return GROVE_TREES * (double)sizeof(struct grove_tree) + GROVE_BAG * sizeof(int32_t);
+	return GROVE_TREES * (double)sizeof(struct grove_tree) + sizeof(struct grove_bench);
 }
 
 /* Children come after their parents, so that every walk ends. */

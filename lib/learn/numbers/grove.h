@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/state.h"
 #include "learn/numbers/rows.h"
+#include "nn/ops.h"
 
 enum { GROVE_LEVEL_SHORT, GROVE_LEVEL_LONG, GROVE_REST_SHORT, GROVE_REST_LONG, GROVE_MODELS };
 
@@ -30,6 +31,8 @@ struct grove_node {
 	float threshold, sum, count; /* sum: of `count` targets, lately */
 	int16_t column, child; /* child: the left one, the right one is next; a leaf's is itself */
 };
+
+struct grove_bench;
 
 struct grove_tree {
 	double record, weight; /* weight: follows from the records */
@@ -46,16 +49,29 @@ struct grove {
 	uint64_t seed;
 	struct grove_tree *tree;
 	struct grove_model model[GROVE_MODELS];
-	int32_t *bag; /* while a tree is built; NULL in a copy */
+	const struct ops *ops;
+	struct grove_bench *bench; /* to build a tree; NULL in a copy */
 };
 
-int grove_init(struct grove *grove, uint64_t seed, bool copy, struct err *err);
+int grove_init(
+	struct grove *grove, uint64_t seed, const struct ops *ops, bool copy, struct err *err);
 void grove_release(struct grove *grove);
 
-void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_MODELS]);
+/* Where a row ended in each tree. */
+struct grove_leaves {
+	int64_t built; /* trees, by then */
+	int16_t leaf[GROVE_TREES];
+};
 
-/* Learns a row, the newest of the kept ones, of which the first `numbers` are in use. */
-void grove_learn(struct grove *grove, const float *row, const struct rows *rows, size_t numbers);
+void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_MODELS],
+	struct grove_leaves *leaves);
+
+/*
+ * Learns a row, the newest of the kept ones, of which the first `numbers` are in use. leaves: what
+ * grove_ask found for it, which holds unless trees were built since; NULL: unknown.
+ */
+void grove_learn(struct grove *grove, const float *row, const struct grove_leaves *leaves,
+	const struct rows *rows, size_t numbers);
 
 void grove_copy(struct grove *to, const struct grove *from);
 /* Of a row: to be asked, to pay for new trees, in visits of rows to columns and nodes. */

@@ -5,7 +5,7 @@
 
 #include "replay/mix.h"
 
-enum { DEEPEST = 14, THRESHOLDS = 8, LEAST_LEAF = 3 };
+enum { DEEPEST = 14, LEAST_LEAF = 3 };
 enum { TRY_PRICE = 12 }; /* of a column in a node, beside its visits */
 
 /* A node that is to be split: bag[from..to-1]. */
@@ -43,85 +43,82 @@ static float draw_value(struct grove_work *work, const struct branch *b, size_t 
 {
 	const uint64_t rows = (uint64_t)(b->to - b->from);
 
-	return value_of(work, work->bag[b->from + (int)grove_draw(work, rows)], column);
+	return value_of(work, work->bench->bag[b->from + (int)grove_draw(work, rows)], column);
 }
 
-/* Thresholds of a column for the rows of a branch, rising; returns how many, 0 if all are alike. */
-static int draw_thresholds(struct grove_work *work, const struct branch *b, size_t column,
-	float thresholds[THRESHOLDS])
+/* Puts the lower one first. */
+static void put_in_order(float *x, float *y)
 {
-	const int count = b->to - b->from < 16 ? THRESHOLDS / 2 : THRESHOLDS;
+	const float low = *x < *y ? *x : *y, high = *x < *y ? *y : *x;
 
-	for (int k = 0; k < count; k++) {
-		const float value = draw_value(work, b, column);
-		int at = k;
+	*x = low;
+	*y = high;
+}
 
-		for (; at > 0 && thresholds[at - 1] > value; at--)
-			thresholds[at] = thresholds[at - 1];
-		thresholds[at] = value;
-	}
-	if (thresholds[0] != thresholds[count - 1])
+/* Batcher's network: whatever the values are, it is the same work. */
+static void sort_all(float values[OPS_LIMITS])
+{
+	static const uint8_t pairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+		{5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {2, 4}, {3, 5}, {1, 2},
+		{3, 4}, {5, 6}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		put_in_order(&values[pairs[i][0]], &values[pairs[i][1]]);
+}
+
+/*
+ * Thresholds of a column for the rows of a branch, rising, and infinite behind the last; returns how
+ * many, 0 if all are alike.
+ */
+static int draw_thresholds(struct grove_work *work, const struct branch *b, size_t column,
+	float thresholds[OPS_LIMITS])
+{
+	const int count = b->to - b->from < 16 ? OPS_LIMITS / 2 : OPS_LIMITS;
+	float first;
+
+	for (int k = 0; k < OPS_LIMITS; k++)
+		thresholds[k] = k < count ? draw_value(work, b, column) : INFINITY;
+	sort_all(thresholds);
+	first = thresholds[0];
+	if (first != thresholds[count - 1])
 		return count;
-	for (int k = 0; k < THRESHOLDS; k++) {
+	for (int k = 0; k < OPS_LIMITS; k++) {
 		const float value = draw_value(work, b, column);
 
-		if (value == thresholds[0])
+		if (value == first)
 			continue;
-		thresholds[1] = fmaxf(value, thresholds[0]);
-		thresholds[0] = fminf(value, thresholds[0]);
+		for (int i = 0; i < OPS_LIMITS; i++)
+			thresholds[i] = INFINITY;
+		thresholds[0] = fminf(value, first);
+		thresholds[1] = fmaxf(value, first);
 		return 2;
 	}
 	return 0;
 }
 
-struct place {
-	float sum, count;
-};
-
-/* Rows of a branch by the number of thresholds below them. */
-static void sort_rows(struct grove_work *work, const struct branch *b, size_t column,
-	const float thresholds[THRESHOLDS], struct place places[THRESHOLDS + 1])
-{
-	const float *values = rows_number(work->rows, column);
-
-	memset(places, 0, (THRESHOLDS + 1) * sizeof(*places));
-	for (int i = b->from; i < b->to; i++) {
-		const float value = values[work->bag[i]];
-		int at = 4 * (value > thresholds[3]);
-
-		at += 2 * (value > thresholds[at + 1]);
-		at += value > thresholds[at];
-		at += value > thresholds[at];
-		places[at].sum += work->targets[work->bag[i]];
-		places[at].count++;
-	}
-	work->visits += b->to - b->from + TRY_PRICE;
-}
-
 static void try_column(struct grove_work *work, const struct branch *b, float sum, size_t column,
 	struct split *best)
 {
-	struct place places[THRESHOLDS + 1], left = {0};
-	float thresholds[THRESHOLDS];
-	const int count = draw_thresholds(work, b, column, thresholds);
-	const float rows = (float)(b->to - b->from);
+	float thresholds[OPS_LIMITS], sums[OPS_LIMITS], counts[OPS_LIMITS];
+	const float *numbers = rows_number(work->rows, column);
+	const int count = draw_thresholds(work, b, column, thresholds), rows = b->to - b->from;
 
 	if (!count)
 		return;
-	for (int k = count; k < THRESHOLDS; k++)
-		thresholds[k] = INFINITY;
-	sort_rows(work, b, column, thresholds, places);
+	for (int i = 0; i < rows; i++)
+		work->bench->values[i] = numbers[work->bench->bag[b->from + i]];
+	work->ops->sums_below(
+		work->bench->values, work->bench->targets, (size_t)rows, thresholds, sums, counts);
+	work->visits += rows + TRY_PRICE;
 	for (int k = 0; k < count; k++) {
 		const float next = k + 1 < count ? thresholds[k + 1] : thresholds[k];
+		const float below = counts[k], above = (float)rows - below;
 		float gain;
 
-		left.sum += places[k].sum;
-		left.count += places[k].count;
-		if ((k + 1 < count && next == thresholds[k]) || left.count < LEAST_LEAF ||
-			rows - left.count < LEAST_LEAF)
+		if ((k + 1 < count && next == thresholds[k]) || below < LEAST_LEAF ||
+			above < LEAST_LEAF)
 			continue;
-		gain = left.sum * left.sum / left.count +
-		       (sum - left.sum) * (sum - left.sum) / (rows - left.count);
+		gain = sums[k] * sums[k] / below + (sum - sums[k]) * (sum - sums[k]) / above;
 		if (!(gain > best->gain))
 			continue;
 		best->gain = gain;
@@ -138,28 +135,29 @@ static int part_rows(struct grove_work *work, const struct branch *b, const stru
 	int from = b->from, to = b->to - 1;
 
 	while (from <= to) {
-		const int32_t place = work->bag[from];
+		const int32_t place = work->bench->bag[from];
 
 		if (value_of(work, place, split->column) <= split->threshold) {
 			from++;
 		} else {
-			work->bag[from] = work->bag[to];
-			work->bag[to--] = place;
+			work->bench->bag[from] = work->bench->bag[to];
+			work->bench->bag[to--] = place;
 		}
 	}
 	return from;
 }
 
-/* The sums of a node; false for a leaf, else what a split's gain must exceed. */
+/* The targets of a node and their sums; false for a leaf, else what a split's gain must exceed. */
 static bool count_node(
 	struct grove_work *work, struct grove_tree *tree, const struct branch *b, float *least)
 {
 	const int rows = b->to - b->from;
 	float sum = 0, squares = 0;
 
-	for (int i = b->from; i < b->to; i++) {
-		const float target = work->targets[work->bag[i]];
+	for (int i = 0; i < rows; i++) {
+		const float target = work->targets[work->bench->bag[b->from + i]];
 
+		work->bench->targets[i] = target;
 		sum += target;
 		squares += target * target;
 	}

@@ -6,11 +6,18 @@
 
 enum { GROVE_BAG = 2000 }; /* rows that a tree is built from, at most */
 
+/* Of the rows in hand: their places, and a number and the target of those of a node. */
+struct grove_bench {
+	int32_t bag[GROVE_BAG];
+	float values[GROVE_BAG], targets[GROVE_BAG];
+};
+
 struct grove_work {
+	const struct ops *ops;
 	const struct rows *rows;
-	const float *targets;      /* of all places of rows */
-	size_t numbers;            /* of a row, in use */
-	int32_t *bag;              /* places of rows */
+	const float *targets; /* of all places of rows */
+	size_t numbers;       /* of a row, in use */
+	struct grove_bench *bench;
 	uint64_t key, drawn, bits; /* for what is random */
 	int64_t visits;            /* of rows to columns, so far */
 };

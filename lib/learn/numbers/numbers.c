@@ -85,7 +85,7 @@ static int make_costly(struct numbers *numbers, bool copy, struct err *err)
 	code = bank_init(
 		&numbers->bank, numbers->inputs + VALUES_EACH * VALUES_PLACES, config->ops, err);
 	numbers->bank.width = numbers->inputs;
-	return code ? code : grove_init(&numbers->grove, config->seed, copy, err);
+	return code ? code : grove_init(&numbers->grove, config->seed, config->ops, copy, err);
 }
 
 static int make(struct numbers *numbers, bool copy, struct err *err)

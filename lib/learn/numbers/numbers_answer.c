@@ -111,7 +111,7 @@ static void look(const struct numbers *numbers, const struct numbers_samples *sa
 	memset(said->trees, 0, sizeof(said->trees));
 	if (!numbers->config.lean) {
 		bank_ask(&numbers->bank, row, said->near);
-		grove_ask(&numbers->grove, row, said->trees);
+		grove_ask(&numbers->grove, row, said->trees, &said->leaves);
 	}
 	ask_parts(numbers, samples, i, moment, row, said);
 	blend_ask(&numbers->blend, &said->blend);

@@ -41,6 +41,7 @@ struct numbers_said {
 	struct blend_said blend;
 	double linear; /* the forecast, from the base, in scales */
 	float near[BANK_MODELS], trees[GROVE_MODELS];
+	struct grove_leaves leaves;
 };
 
 struct numbers {

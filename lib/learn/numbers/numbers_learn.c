@@ -57,8 +57,8 @@ void numbers_fill_bank(struct numbers *numbers)
 		bank_fill(&numbers->bank, &rows, numbers_used(numbers) - ROWS_FIRST);
 }
 
-/* The next kept row. */
-static void learn_row(struct numbers *numbers, const float *row)
+/* The next kept row; leaves: NULL, or where it ended when it was asked about. */
+static void learn_row(struct numbers *numbers, const float *row, const struct grove_leaves *leaves)
 {
 	const struct rows rows = rows_until(&numbers->rows, ++numbers->taught);
 	const size_t at = rows_place(&rows, rows.seen - 1);
@@ -72,11 +72,11 @@ static void learn_row(struct numbers *numbers, const float *row)
 	if (numbers->config.lean)
 		return;
 	bank_add(&numbers->bank, row, target);
-	grove_learn(&numbers->grove, row, &rows, numbers_used(numbers));
+	grove_learn(&numbers->grove, row, leaves, &rows, numbers_used(numbers));
 }
 
-/* All rows but as many as targets are late by; the newest is at hand. */
-static void learn_rows(struct numbers *numbers, const float *newest)
+/* All rows but as many as targets are late by; the newest is sample i of the step. */
+static void learn_rows(struct numbers *numbers, int i)
 {
 	const struct rows *rows = &numbers->rows;
 	float row[ROWS_PADDED] = {0};
@@ -84,9 +84,13 @@ static void learn_rows(struct numbers *numbers, const float *newest)
 	while (numbers->taught < rows->seen - numbers->late) {
 		const size_t at = rows_place(rows, numbers->taught);
 
-		for (size_t j = 0; j < rows->width && numbers->taught < rows->seen - 1; j++)
+		if (numbers->taught == rows->seen - 1) {
+			learn_row(numbers, numbers_row(numbers, i), &numbers->said[i].leaves);
+			return;
+		}
+		for (size_t j = 0; j < rows->width; j++)
 			row[j] = rows_number(rows, j)[at];
-		learn_row(numbers, numbers->taught < rows->seen - 1 ? row : newest);
+		learn_row(numbers, row, NULL);
 	}
 }
 
@@ -148,7 +152,7 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	learn_hidden(numbers, samples, i, target);
 	lags_add(&numbers->lags, value.history);
 	rows_add(&numbers->rows, numbers_row(numbers, i), target, &moment);
-	learn_rows(numbers, numbers_row(numbers, i));
+	learn_rows(numbers, i);
 	change = level->outlier ? 0 : value.level - from.base;
 	level_follow(level, value.level, change);
 	follow_values(numbers, values_learn(&numbers->values,

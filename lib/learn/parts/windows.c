@@ -110,7 +110,8 @@ static int64_t rows_kept(const struct bank *bank)
 static void measure(const struct bank *bank, const float *sample, struct measured *measured)
 {
 	bank->ops->distances(bank->rows, sample, (size_t)bank->dim,
-		(size_t)(rows_kept(bank) + BLOCK - 1) / BLOCK, measured->rows, measured->blocks);
+		(size_t)(rows_kept(bank) + BLOCK - 1) / BLOCK, false, measured->rows,
+		measured->blocks);
 }
 
 struct nearest {

@@ -51,8 +51,10 @@ void KERNEL(row_products)(
 float KERNEL(row_dot)(const float *x, const float *y, size_t count);
 void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b);
 void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
-void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks,
+void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks, bool add,
 	float *distances, float *least);
+void KERNEL(sums_below)(const float *values, const float *targets, size_t count,
+	const float *limits, float *sums, float *counts);
 void KERNEL(row_combine)(
 	const float *x, const float *y, float *out, size_t count, float a, float b, float c);
 void KERNEL(vectors_to_blocks)(

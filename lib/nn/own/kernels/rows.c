@@ -169,8 +169,8 @@ void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, f
 }
 
 /* So many blocks side by side, since one alone would wait for its sums. */
-INLINE void distances_of(
-	const float *rows, const float *x, size_t dim, int blocks, float *distances, float *least)
+INLINE void distances_of(const float *rows, const float *x, size_t dim, int blocks, bool add,
+	float *distances, float *least)
 {
 	enum { PARTS = OPS_BLOCK / VW, MOST = 4 };
 	vf sums[MOST][PARTS];
@@ -188,27 +188,65 @@ INLINE void distances_of(
 				sums[b][p] += apart * apart;
 			}
 	for (int b = 0; b < blocks; b++) {
-		vf lower = sums[b][0];
+		vf lower = v_set1(INFINITY);
 
 		for (int p = 0; p < PARTS; p++) {
-			v_storeu(distances + b * OPS_BLOCK + p * VW, sums[b][p]);
-			lower = v_min(lower, sums[b][p]);
+			float *to = distances + b * OPS_BLOCK + p * VW;
+			const vf sum = sums[b][p] + (add ? v_loadu(to) : v_zero());
+
+			v_storeu(to, sum);
+			lower = v_min(lower, sum);
 		}
 		least[b] = -v_top(v_zero() - lower);
 	}
 }
 
-void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks,
+void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks, bool add,
 	float *distances, float *least)
 {
 	size_t b = 0;
 
 	for (; b + 4 <= blocks; b += 4)
-		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 4, distances + b * OPS_BLOCK,
+		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 4, add, distances + b * OPS_BLOCK,
 			least + b);
 	for (; b < blocks; b++)
-		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 1, distances + b * OPS_BLOCK,
+		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 1, add, distances + b * OPS_BLOCK,
 			least + b);
+}
+
+/* Half of the limits at a time: their sums and counts stay in registers. */
+void KERNEL(sums_below)(const float *values, const float *targets, size_t count,
+	const float *limits, float *sums, float *counts)
+{
+	enum { HALF = OPS_LIMITS / 2 };
+
+	for (int first = 0; first < OPS_LIMITS; first += HALF) {
+		vf sum[HALF], below[HALF];
+
+		UNROLL
+		for (int k = 0; k < HALF; k++)
+			sum[k] = below[k] = v_zero();
+		for (size_t i = 0; i < count; i += VW) {
+			const int left = count - i < VW ? (int)(count - i) : VW;
+			const vf value = left < VW ? v_load_first(values + i, left, INFINITY)
+						   : v_loadu(values + i);
+			const vf target = left < VW ? v_load_first(targets + i, left, 0)
+						    : v_loadu(targets + i);
+
+			UNROLL
+			for (int k = 0; k < HALF; k++) {
+				const vi is = value <= v_set1(limits[first + k]);
+
+				sum[k] += v_and(target, is);
+				below[k] += v_and(v_set1(1), is);
+			}
+		}
+		UNROLL
+		for (int k = 0; k < HALF; k++) {
+			sums[first + k] = v_sum(sum[k]);
+			counts[first + k] = v_sum(below[k]);
+		}
+	}
 }
 
 void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane)

@@ -34,6 +34,7 @@ const struct kernels KERNEL(kernels) = {
 			.row_dot = KERNEL(row_dot),
 			.row_combine = KERNEL(row_combine),
 			.distances = KERNEL(distances),
+			.sums_below = KERNEL(sums_below),
 			.narrow = KERNEL(narrow),
 			.softmax_loss = KERNEL(softmax_loss),
 			.sgd = KERNEL(sgd),
