@@ -5,7 +5,7 @@
     client.label(answer.id, "no")
 
 Requests that fail on their way, or that a busy service refuses (429, 503), are sent again. Samples have ids, so what arrived
-twice counts once. ``AsyncClient`` has the same methods for asyncio. Nothing but Python's own library is needed.
+twice counts once; only ``rollback`` is not sent again once it may have arrived. ``AsyncClient`` has the same methods for asyncio. Nothing but Python's own library is needed.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ _LONGEST_WAIT = 30.0
 
 
 class ServiceError(Exception):
-    """A refused request: ``status``, and the service's sentence."""
+    """A refused request: ``status``, and the service's sentence. ``lost``: the answer to an earlier try never came, so what was
+    asked may have been done then."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, *, lost: bool = False) -> None:
         super().__init__(f"{status}: {sentence}")
         self.status = status
         self.sentence = sentence
+        self.lost = lost
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,16 @@ class Client:
 
     def forget(self, id: Id, *, retrain: bool = False) -> dict[str, Any]:
         """Forgets all samples of an id, and its waiting input; returns how many. The net's weights stay, unless ``retrain`` asks
-        for learning all other samples again when the service starts next."""
+        for learning all other samples again when the service starts next. If the answer is lost and nothing of the id is left
+        when it is asked again, how many it were is not known: ``{"answer_lost": True}``."""
         name = urllib.parse.quote(json.dumps(id), safe="")
-        return self._object("DELETE", f"/v1/samples/{name}" + ("?retrain=1" if retrain else ""))
+        try:
+            path = f"/v1/samples/{name}" + ("?retrain=1" if retrain else "")
+            return _object_of(_read(self._ask("DELETE", path, fresh=True)))
+        except ServiceError as error:
+            if error.status != 404 or not error.lost:
+                raise
+            return {"answer_lost": True}
 
     def learn(
         self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
@@ -245,17 +254,28 @@ class Client:
         return self._object("GET", "/v1/versions")
 
     def make_version(self, name: str) -> dict[str, Any]:
-        return _object_of(self._post("/v1/versions", {"name": name}))
+        try:
+            return _object_of(_read(self._ask("POST", "/v1/versions", json.dumps({"name": name}).encode(), fresh=True)))
+        except ServiceError as error:
+            if error.status != 400 or not error.lost:
+                raise
+            return self._object("GET", f"/v1/versions/{urllib.parse.quote(name)}")
 
     def serve_version(self, name: str) -> dict[str, Any]:
         """Lets a version answer, or ``"live"``, the learner itself."""
         return _object_of(self._post(f"/v1/versions/{urllib.parse.quote(name)}/serve", None))
 
     def drop_version(self, name: str) -> None:
-        self._ask("DELETE", f"/v1/versions/{urllib.parse.quote(name)}")
+        try:
+            self._ask("DELETE", f"/v1/versions/{urllib.parse.quote(name)}", fresh=True)
+        except ServiceError as error:
+            if error.status != 404 or not error.lost:
+                raise
 
     def rollback(self) -> dict[str, Any]:
-        return _object_of(self._post("/v1/rollback", None))
+        """Lets what answered before answer again. Twice would be one step further back, so if the answer is lost that is
+        raised: ``versions()["serving"]`` says what answers."""
+        return _object_of(_read(self._ask("POST", "/v1/rollback", b"", fresh=True, once=True)))
 
     def close(self) -> None:
         """Ends this thread's connection; the next request opens another."""
@@ -299,25 +319,35 @@ class Client:
             return http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
         return http.client.HTTPConnection(host, port, timeout=self._timeout)
 
-    def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """The body of a good answer. All that is asked may be asked again: inputs and labels have ids."""
+    def _ask(self, method: str, path: str, body: bytes | None = None, *, fresh: bool = False, once: bool = False) -> bytes:
+        """The body of a good answer. All that is asked may be asked again, for inputs and labels have ids, but what is for
+        ``once``: that is not sent again when it may have arrived. Over a ``fresh`` connection, one that the service closed
+        meanwhile is not taken for an answer that was lost."""
+        sent = lost = False
+        if fresh:
+            self.close()
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             wait = min(_LONGEST_WAIT, 0.05 * 2**attempt) * (0.5 + random.random() / 2)
             try:
                 connection = self._connection()
+                if not connection.sock:
+                    connection.connect()
+                sent = True
                 connection.request(method, self._path + path, body, self._headers)
                 answer = connection.getresponse()
                 got = answer.read()
             except (OSError, http.client.HTTPException):
                 self.close()
-                if last:
+                lost, sent = lost or sent, False
+                if last or (once and lost):
                     raise
             else:
                 if answer.status == 200:
                     return got
                 if answer.status not in _AGAIN or last:
-                    raise ServiceError(answer.status, _sentence(got))
+                    raise ServiceError(answer.status, _sentence(got), lost=lost)
+                sent = False
                 wait = max(wait, _retry_after(answer.headers.get("Retry-After", "")))
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")

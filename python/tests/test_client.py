@@ -1,6 +1,8 @@
 """The client against a real service: predictions, late labels, retries, versions, and what the service describes."""
 
 import asyncio
+import http.client
+import itertools
 import os
 import re
 import socket
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 import pytest
 
@@ -234,3 +237,44 @@ def test_labels_are_corrected_and_samples_forgotten(service):
             refused()
     assert service.forget(9, retrain=True)["retrain_at_next_start"] is True
     assert service.label("new", "yes") if service.observe({"age": 1, "city": "Oslo"}, "new") else False
+
+
+def losing(url, lost):
+    """Passes requests on to a service, and drops the first so many answers."""
+    listening, place = socket.create_server(("127.0.0.1", 0)), urllib.parse.urlsplit(url)
+
+    def serve():
+        for i in itertools.count():
+            with listening.accept()[0] as client, socket.create_connection((place.hostname, place.port)) as service:
+                words = client.recv(1 << 16).replace(b":%d\r\n" % listening.getsockname()[1], b":%d\r\nConnection: close\r\n" % place.port)
+                service.sendall(words)
+                answer = b"".join(iter(lambda: service.recv(1 << 16), b""))
+                if i >= lost:
+                    client.sendall(answer)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return Client("http://127.0.0.1:%d" % listening.getsockname()[1], timeout=10)
+
+
+def test_what_was_done_though_its_answer_was_lost(service):
+    url = service._parts.geturl()
+    taught(service, 50)
+    assert losing(url, 1).forget(8) == {"answer_lost": True}
+    assert 8 not in [row["id"] for row in service.export()]
+    with pytest.raises(ServiceError, match="404") as error:
+        losing(url, 0).forget("never came")
+    assert not error.value.lost
+    assert losing(url, 2).make_version("monday")["name"] == "monday"
+    with pytest.raises(ServiceError, match="400"):
+        losing(url, 0).make_version("monday")
+    service.make_version("tuesday")
+    for name in ("monday", "live", "tuesday"):
+        service.serve_version(name)
+    with pytest.raises((OSError, http.client.HTTPException)):
+        losing(url, 1).rollback()
+    assert service.versions()["serving"] == "live"
+    assert losing(url, 1).correct(9, "no")["samples"] == 1
+    service.make_version("gone")
+    losing(url, 1).drop_version("gone")
+    with pytest.raises(ServiceError, match="404"):
+        service.drop_version("gone")
