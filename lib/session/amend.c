@@ -33,8 +33,7 @@ static int check(struct session *s, struct err *err)
 			"%s: has shadows, which remember for themselves; start it without "
 			"serve.shadow first",
 			folder);
-	/* Labels of an incomplete time step become samples first. */
-	return s->step.count ? session_end_step(s, err) : 0;
+	return 0;
 }
 
 /* Those that were made with one of the samples, or may have been. None may answer, or be what a rollback goes to. */
@@ -218,12 +217,12 @@ static int correct(struct deed *deed, const struct jvalue *wish, struct err *err
 	struct session *s = deed->s;
 	const struct jvalue *value = jvalue_find(wish, "label");
 	union target label[TARGET_WIDTH];
-	int code = amend_find(deed, wish, true, err);
+	int code = value ? amend_label(s, value, label, err) : 0;
 
+	if (!code)
+		code = amend_find(deed, wish, true, err);
 	if (!code && (deed->count != 1 || !value))
 		code = err_set(err, ERR_INPUT, "one id and its label are needed");
-	if (!code)
-		code = amend_label(s, value, label, err);
 	/* What was learned with the label as it was is not to be repeated with the new one. */
 	if (!code)
 		code = checkpoint_save(&s->run, err);
@@ -305,11 +304,7 @@ int amend(struct session *s, const struct jvalue *wish, struct amended *amended,
 	amended->waiting = deed.waiting_count;
 	amended->retrain = deed.retrain;
 	amended->program = is_program(s);
-	mem_free(deed.ids);
-	mem_free(deed.from);
-	for (int i = 0; i < deed.waiting_count; i++)
-		mem_free(deed.waiting[i]);
-	mem_free(deed.waiting);
+	deed_release(&deed);
 	return code;
 }
 

@@ -7,6 +7,16 @@
 #include "base/words/decimal.h"
 #include "session/amend_impl.h"
 
+void deed_release(struct deed *deed)
+{
+	mem_free(deed->ids);
+	mem_free(deed->from);
+	for (int i = 0; i < deed->waiting_count; i++)
+		mem_free(deed->waiting[i]);
+	mem_free(deed->waiting);
+	*deed = (struct deed){.s = deed->s, .retrain = deed->retrain};
+}
+
 static int add_id(struct deed *deed, int64_t id, struct err *err)
 {
 	for (size_t i = 0; i < deed->count; i++)
@@ -21,12 +31,18 @@ static int add_id(struct deed *deed, int64_t id, struct err *err)
 /* #230 */
 static int find_number(struct deed *deed, const char *word, bool *found, struct err *err)
 {
+	const int64_t added = journal_added(deed->s->journal);
 	struct journal_said said;
 	int64_t id;
 	int code;
 
-	*found = *word == '#' && decimal_whole(word + 1, strlen(word + 1), &id) &&
-		 journal_has(deed->s->journal, id);
+	if (*word != '#' || !decimal_whole(word + 1, strlen(word + 1), &id))
+		return 0;
+	if (id >= added && id - added < deed->s->step.count) {
+		*found = true; /* when the time step ends */
+		return 0;
+	}
+	*found = journal_has(deed->s->journal, id);
 	if (!*found)
 		return 0;
 	code = journal_said(deed->s->journal, id, &said, err);
@@ -50,6 +66,7 @@ static int find_key(struct deed *deed, const char *key, bool latest, bool *found
 	mem_free(ids);
 	if (!code)
 		code = journal_find(journal, key, NULL, &place, err);
+	*found |= !code && place.place == JOURNAL_TAKEN; /* by the time step that is incomplete */
 	if (code || place.place != JOURNAL_WAITS || latest)
 		return code;
 	*found = true;
@@ -107,7 +124,7 @@ static int find_id(struct deed *deed, const struct jvalue *id, bool latest, stru
 	return code;
 }
 
-int amend_find(struct deed *deed, const struct jvalue *wish, bool latest, struct err *err)
+static int find_all(struct deed *deed, const struct jvalue *wish, bool latest, struct err *err)
 {
 	const struct jvalue *ids = jvalue_find(wish, "ids"), *id = jvalue_find(wish, "id");
 	const char *alone = jvalue_text(jvalue_find(wish, "word"));
@@ -131,6 +148,17 @@ int amend_find(struct deed *deed, const struct jvalue *wish, bool latest, struct
 	}
 	deed->wished = deed->count;
 	return code;
+}
+
+int amend_find(struct deed *deed, const struct jvalue *wish, bool latest, struct err *err)
+{
+	int code = find_all(deed, wish, latest, err);
+
+	if (code || !deed->s->step.count)
+		return code;
+	deed_release(deed);
+	code = session_end_step(deed->s, err);
+	return code ? code : find_all(deed, wish, latest, err);
 }
 
 static bool goes(const struct deed *deed, int64_t id)
@@ -158,27 +186,35 @@ int amend_add_copies(struct deed *deed, struct err *err)
 	return code;
 }
 
-/* Whether a sample may stand for another: it is its own, stays, and is learned from. */
+/* Whether a sample may stand for another: it is its own, and stays. */
 static bool may_stand(const struct deed *deed, int64_t id)
 {
 	struct journal *journal = deed->s->journal;
 	struct journal_said said;
-	float weight;
 
 	return id >= 0 && id < journal_added(journal) && !goes(deed, id) &&
 	       journal_has(journal, id) && !journal_said(journal, id, &said, NULL) &&
-	       journal_copy_of(&said) < 0 && !journal_weights(journal, id, 1, &weight, NULL) &&
-	       weight > 0;
+	       journal_copy_of(&said) < 0;
 }
 
-/* The nearest sample with the same label, within reach; else the nearest; -1: none. */
+static bool is_learned_from(const struct deed *deed, int64_t id)
+{
+	float weight;
+
+	return !journal_weights(deed->s->journal, id, 1, &weight, NULL) && weight > 0;
+}
+
+/*
+ * The nearest sample with the same label, within reach; else the nearest, rather one that is learned
+ * from; -1: none.
+ */
 static int64_t find_copy(struct deed *deed, int64_t of, float *input)
 {
 	enum { REACH = 10000 };
 	struct journal *journal = deed->s->journal;
 	const int width = session_width(deed->s);
 	union target wanted[TARGET_WIDTH], label[TARGET_WIDTH];
-	int64_t nearest = -1, tried = 0;
+	int64_t nearest = -1, idle = -1, tried = 0;
 
 	if (journal_read(journal, &of, 1, input, wanted, NULL))
 		return -1;
@@ -190,13 +226,17 @@ static int64_t find_copy(struct deed *deed, int64_t of, float *input)
 			if (!may_stand(deed, id) ||
 				journal_read(journal, &id, 1, input, label, NULL))
 				continue;
+			if (!is_learned_from(deed, id)) {
+				idle = idle < 0 ? id : idle;
+				continue;
+			}
 			tried++;
 			nearest = nearest < 0 ? id : nearest;
 			if (session_target(deed->s) == TARGET_NUMBER ||
 				!memcmp(wanted, label, (size_t)width * sizeof(*label)))
 				return id;
 		}
-	return nearest;
+	return nearest < 0 ? idle : nearest;
 }
 
 int amend_find_copies(struct deed *deed, struct err *err)

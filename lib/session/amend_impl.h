@@ -15,8 +15,12 @@ struct deed {
 	int waiting_count;
 	bool retrain;
 };
+void deed_release(struct deed *deed);
 
-/* The samples and waiting inputs of a wish's ids; `latest`: of each the latest sample alone. */
+/*
+ * The samples and waiting inputs of a wish's ids; `latest`: of each the latest sample alone. Labels
+ * of an incomplete time step become samples, unless the wish is refused.
+ */
 int amend_find(struct deed *deed, const struct jvalue *wish, bool latest, struct err *err);
 
 /* Adds the copies of what was found; finds a sample to be copied in the place of each. */

@@ -276,7 +276,7 @@ static int forget_body(struct lmdb *lmdb, const void *context)
 		if (!status)
 			status = journal_forget_key(j, job->ids[i]);
 		if (!status)
-			status = lmdb_remove(lmdb, WEIGHTS, id_key(job->ids + i));
+			status = journal_copy_weight(j, job->from[i], job->ids[i]);
 		if (!status)
 			status = said_put(j, job->ids[i], &said, false);
 	}

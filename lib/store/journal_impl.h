@@ -190,6 +190,7 @@ void journal_drop_notes(struct journal *journal);
 
 /* For transaction bodies; they return LMDB's status. */
 int journal_put_weights(struct journal *journal, int n);
+int journal_copy_weight(struct journal *journal, int64_t from, int64_t to);
 int journal_put_header(struct journal *journal, const struct header *header);
 int journal_put_notes(struct journal *journal);
 /* Keeps what stands beside the i-th sample of a call; removes it. */

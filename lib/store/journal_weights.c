@@ -24,6 +24,25 @@ int journal_put_weights(struct journal *j, int n)
 	return status;
 }
 
+int journal_copy_weight(struct journal *j, int64_t from, int64_t to)
+{
+	const void *found;
+	float weight;
+	void *record;
+	size_t size;
+	int status = lmdb_peek(j->lmdb, WEIGHTS, id_key(&from), &found, &size);
+
+	if (status)
+		return status;
+	if (!found || size != sizeof(weight))
+		return lmdb_remove(j->lmdb, WEIGHTS, id_key(&to));
+	memcpy(&weight, found, sizeof(weight));
+	status = lmdb_put(j->lmdb, WEIGHTS, id_key(&to), sizeof(weight), &record);
+	if (!status)
+		memcpy(record, &weight, sizeof(weight));
+	return status;
+}
+
 int journal_weights(struct journal *j, int64_t first, int n, float *weights, struct err *err)
 {
 	int code = lmdb_begin(j->lmdb, err);

@@ -132,6 +132,35 @@ def retrained(retain, folder, service):
     verdict(again.end() == 0, "it ends in good order")
 
 
+def small_steps(retain, work):
+    """What is refused ends no time step; what is not may be of one that is incomplete."""
+    os.mkdir(os.path.join(work, "steps"))
+    service = new(os.path.join(work, "steps"), retain, config=CONFIG)
+
+    def send(first, count, weight):
+        return service.ask("POST", "/v1/samples", "".join(json.dumps(
+            {"id": "p%d" % i, "input": [1, i], "label": i % 3, "weight": weight}) + "\n" for i in range(first, first + count)))[0]
+
+    def state():
+        for _ in range(200):
+            got = json.loads(service.get("/v1/state")[1])
+            if got["samples"] >= 8:
+                break
+            time.sleep(0.02)
+        return got["samples"], got["step"]
+
+    send(0, 4, 0)
+    refused = [ask(service, *wish)[0] for wish in (("DELETE", "/v1/samples/none"), ("DELETE", "/v1/samples/%234"),
+                                                   ("PUT", "/v1/label", '{"id": "p1", "label": 7}'))]
+    send(4, 4, 0)
+    verdict(refused == [404, 404, 400] and state() == (8, 1), "what is refused ends no time step", refused, state())
+    got = [ask(service, "DELETE", "/v1/samples/p3"), send(8, 3, 1), ask(service, "DELETE", "/v1/samples/%2310"),
+           ask(service, "PUT", "/v1/label", '{"id": "p9", "label": 1}')]
+    verdict([one if isinstance(one, int) else one[0] for one in got] == [200] * 4 and export(service)["p9"]["label"] == 1 and
+            not {"p3", "p10"} & set(export(service)), "samples of no weight, and of an incomplete time step, are forgotten", got)
+    verdict(service.end() == 0, "it ends in good order", service.errors)
+
+
 def main():
     retain, work = os.path.abspath(sys.argv[1]), tempfile.mkdtemp()
     try:
@@ -139,6 +168,7 @@ def main():
         verdict(export(service) == {}, "nothing is exported where nothing came", export(service))
         deeds(service, os.path.join(work, "shop"))
         retrained(retain, work, service)
+        small_steps(retain, work)
         kills(retain, work)
     finally:
         shutil.rmtree(work)
