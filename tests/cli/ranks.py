@@ -121,22 +121,46 @@ def same_bytes():
         shutil.rmtree("one", ignore_errors=True)
 
 
+def late_numbers(count, late):
+    """Labels that are numbers, each known only when `late` more rows were asked about."""
+    rows, labels = [], []
+    for i in range(count):
+        labels.append('{"id": %d, "label": %.3f}\n' % (i, i % 24 + i * 7 % 5 / 10))
+        rows.append('{"id": %d, "input": {"hour": %d, "x": %d}}\n' % (i, i % 24, i * 7 % 5))
+        if i >= late:
+            rows.append(labels[i - late])
+    return "".join(rows + labels[count - late:])
+
+
 def live():
-    """Lines as they come: rank 0 reads and answers, both train."""
-    lines = "".join('{"id": %d, "input": {"x": %d, "y": %d}, "label": "%s"}\n' % (
+    """Lines as they come: rank 0 reads and answers, both train; and one process goes on where two stopped."""
+    classes = "".join('{"id": %d, "input": {"x": %d, "y": %d}, "label": "%s"}\n' % (
         i, i % 7, i * 3 % 11, "ab"[i % 7 > 3]) for i in range(300))
-    words = ["run", "-", "--quiet", "--ranks-anyway", "--threads", "1", *settings(
-        "run.batch=16", "run.micro_batch=4", "run.iterations=2", "stream.per_step=4")]
-    said = []
-    for out, command in (("one", [retain, *words]), ("many", launch(2, words))):
-        done = subprocess.run([*command, "--out", out], env=environment, input=lines.encode(),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        said.append((done.returncode, done.stdout))
-    with open("one/model.safetensors", "rb") as a, open("many/model.safetensors", "rb") as b:
-        verdict(said[0] == said[1] and said[0][1].count(b"prediction") == 300 and a.read() == b.read(),
-                "lines as they come: the same answers and the same model", done.stderr, said[1][1][:300])
-    shutil.rmtree("one")
-    shutil.rmtree("many")
+    kinds = {
+        "lines as they come": (classes, settings("run.iterations=2", "stream.per_step=4")),
+        "numbers whose labels come late": (late_numbers(300, 12), ["--target", "number"]),
+    }
+    for name, (lines, more) in kinds.items():
+        words = ["--quiet", "--ranks-anyway", "--threads", "1", *settings("run.batch=16", "run.micro_batch=4"), *more]
+        half = lines.index("\n", len(lines) // 2) + 1
+        turns = {
+            "one": [([retain], words + ["--out", "one"], lines)],
+            "many": [(launch(2, []), words + ["--out", "many"], lines)],
+            "turns": [(launch(2, []), words + ["--out", "turns"], lines[:half]),
+                      ([retain], ["--quiet", "--resume", "turns"], lines[half:])],
+        }
+        said = {}
+        for out, parts in turns.items():
+            said[out] = b""
+            for command, arguments, part in parts:
+                done = subprocess.run([*command, "run", "-", *arguments], env=environment, input=part.encode(),
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                said[out] += done.stdout if done.returncode == 0 else done.stderr
+            with open("one/model.safetensors", "rb") as a, open(out + "/model.safetensors", "rb") as b:
+                verdict(said[out] == said["one"] and said[out].count(b"prediction") == 300 and a.read() == b.read(),
+                        name + ": the same answers and the same model: " + out, said[out][-300:])
+        for out in turns:
+            shutil.rmtree(out)
 
 
 def serving():
