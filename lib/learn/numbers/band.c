@@ -1,29 +1,102 @@
+/* Invariant: sorted has the same errors as newest. */
 #include "learn/numbers/band.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/portable_math.h"
 #include "learn/numbers/level.h"
 
-static const double STEP = 0.05, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
+static const double STEP = 0.04, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
 static const double LATE = 12; /* rows; the later misses are known, the smaller steps are */
 
-/* At first as if the distances of targets to answers had the density exp(-d / b) / b. */
+/* The density exp(-h / b) / b: its quantile in the middle of place i of the window, in b. */
+static double expected(int i)
+{
+	return -portable_log(1 - (i + 0.5) / BAND_WINDOW);
+}
+
+static int ascending(const void *one, const void *other)
+{
+	const float *x = one, *y = other;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void sort(struct band *band)
+{
+	memcpy(band->sorted, band->newest, sizeof(band->sorted));
+	qsort(band->sorted, BAND_WINDOW, sizeof(*band->sorted), ascending);
+}
+
+/* As if that density had been seen, in an order in which small and large ones leave alike. */
+static void expect(struct band *band)
+{
+	enum { STRIDE = 89 };
+
+	for (int i = 0; i < BAND_WINDOW; i++)
+		band->newest[i * STRIDE % BAND_WINDOW] = (float)expected(i);
+	sort(band);
+}
+
 void band_init(struct band *band, double coverage)
 {
 	const double half = -portable_log(fmax(1 - coverage, LEAST)); /* in b */
 
 	*band = (struct band){.coverage = coverage, .factor = portable_log(fmax(half, LEAST))};
+	expect(band);
 }
 
+/* Below the first error of the window and above the last, in proportion to the density's. */
 double band_half(const struct band *band)
 {
-	return band->error * portable_exp(band->factor);
+	const double reach = portable_exp(fmin(band->factor, 6));
+	const double place = (1 - portable_exp(-reach)) * BAND_WINDOW - 0.5;
+	const int at = (int)floor(place), last = BAND_WINDOW - 1;
+	const float *sorted = band->sorted;
+
+	if (at < 0)
+		return band->error * (double)sorted[0] * reach / expected(0);
+	if (at >= last)
+		return band->error * (double)sorted[last] * portable_exp(band->factor) /
+		       expected(last);
+	return band->error *
+	       ((double)sorted[at] + (place - at) * ((double)sorted[at + 1] - (double)sorted[at]));
+}
+
+/* The first place whose error is not less. */
+static int place_of(const float *sorted, int count, float error)
+{
+	int from = 0, to = count;
+
+	while (from < to) {
+		const int middle = (from + to) / 2;
+
+		if (sorted[middle] < error)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static void slide(struct band *band, float error)
+{
+	float *oldest = &band->newest[band->seen % BAND_WINDOW], *sorted = band->sorted;
+	int place = place_of(sorted, BAND_WINDOW, *oldest);
+
+	memmove(sorted + place, sorted + place + 1,
+		(size_t)(BAND_WINDOW - 1 - place) * sizeof(*sorted));
+	place = place_of(sorted, BAND_WINDOW - 1, error);
+	memmove(sorted + place + 1, sorted + place,
+		(size_t)(BAND_WINDOW - 1 - place) * sizeof(*sorted));
+	sorted[place] = *oldest = error;
 }
 
 void band_learn(struct band *band, double error, double half, int late)
 {
-	const double size = fabs(error);
+	double size = fabs(error);
 
 	/* The first answer was given without anything to go by. */
 	if (!band->seen++)
@@ -34,8 +107,19 @@ void band_learn(struct band *band, double error, double half, int late)
 		band->error = size;
 		band->seen = 2;
 	}
-	band->error +=
-		fmax(RATE, 1 / (double)band->seen) * (fmin(size, JUMP * band->error) - band->error);
+	size = fmin(size, JUMP * band->error);
+	slide(band, band->error > 0 ? (float)(size / band->error) : 0);
+	band->error += fmax(RATE, 1 / (double)band->seen) * (size - band->error);
+}
+
+static bool sound(const struct band *band)
+{
+	bool right = band->seen >= 0 && band->error >= 0 && band->error < 1e100 &&
+		     fabs(band->factor) <= MOST;
+
+	for (int i = 0; i < BAND_WINDOW; i++)
+		right = right && band->newest[i] >= 0 && (double)band->newest[i] <= JUMP;
+	return right;
 }
 
 void band_state(struct band *band, struct state *state)
@@ -44,10 +128,15 @@ void band_state(struct band *band, struct state *state)
 	state_int64(state, "seen", &band->seen);
 	state_double(state, "error", &band->error);
 	state_double(state, "factor", &band->factor);
+	if (state_version(state) >= 14)
+		state_floats(state, "newest", band->newest, BAND_WINDOW);
 	state_leave(state);
-	if (!state_reading(state) || (!state_failed(state) && band->seen >= 0 && band->error >= 0 &&
-					     band->error < 1e100 && fabs(band->factor) <= MOST))
+	if (!state_reading(state))
 		return;
+	if (!state_failed(state) && sound(band)) {
+		sort(band);
+		return;
+	}
 	state_refuse(state, ERR_FORMAT, "an interval that cannot be");
 	band_init(band, band->coverage);
 }
