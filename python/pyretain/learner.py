@@ -81,6 +81,8 @@ class Metrics(NamedTuple):
     learning_rate: float
     loss: float
     learning_efficacy_ever: float
+    accuracy_recent: float  # learning_efficacy over the latest 1 000
+    drift_alarms: float  # so far
     mae: float  # of numbers: mean absolute error of the predictions of observed inputs
     rmse: float  # root mean square of the same
     mae_last: float  # mae of whoever says the last label

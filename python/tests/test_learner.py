@@ -529,3 +529,20 @@ def test_lines_go_on_where_a_learner_was_killed(tmp_path, stream):
         check=False,
     )
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 2, done.stderr
+
+
+def test_metrics_are_those_of_the_library():
+    """Every number that retain.h has, under its name; recent accuracy and alarms follow a rule that is lost."""
+    from pyretain._core import ffi
+
+    fields = [name for name, _ in ffi.typeof("struct retain_metrics").fields if name not in ("reserved", "struct_size")]
+    assert sorted(pyretain.Metrics._fields) == sorted(fields)
+    learner, world = Learner(run_seed=1), np.random.default_rng(2)
+    for number in range(3000):
+        inputs = world.normal(size=(1, 3)).astype(np.float32)
+        learner.learn(inputs, [bool(inputs[0, 0] > 0 if number < 2000 else world.random() > 0.5)])
+        if number == 1999:
+            before = learner.metrics()
+    after = learner.metrics()
+    assert before.drift_alarms == 0 and before.accuracy_recent > before.learning_efficacy > 0.9
+    assert after.drift_alarms >= 1 and after.accuracy_recent < before.accuracy_recent
