@@ -14,7 +14,8 @@ enum { MESSAGE = 8192 }; /* bytes at most; none are allocated, as memory may be 
 
 static char last[MESSAGE];
 
-static void say_values(const char *format, va_list values, char message[MESSAGE])
+__attribute__((format(printf, 1, 0))) static void say_values(
+	const char *format, va_list values, char message[MESSAGE])
 {
 	if (vsnprintf(message, MESSAGE, format, values) < 0)
 		return;

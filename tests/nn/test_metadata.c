@@ -34,7 +34,7 @@ static struct safetensors *open_file(void)
 /* A net of random weights, written to path. */
 static struct weights *saved(const struct net_spec *spec, const char *const *names)
 {
-	struct weights *weights;
+	struct weights *weights = NULL;
 	struct net *net;
 	struct err err = {0};
 

@@ -95,8 +95,8 @@ static const char *const bodies[] = {"", "{}", "[]", "nonsense", "{\"input\": [1
 	"[{\"input\": [1, 2]}, {\"input\": [2, 2]}]", "{\"id\": 9, \"input\": [1, 2]}",
 	"{\"name\": \"another\"}", "{\"id\": 2, \"label\": 1}",
 	"{\"id\": 8, \"input\": [1, 2], \"label\": 1}\n\n{",
-	"{\"inputs\": [{\"name\": \"input\", \"shape\": [1, 2], \"datatype\": \"FP32\", "
-	"\"data\": [1, 2]}]}"};
+	("{\"inputs\": [{\"name\": \"input\", \"shape\": [1, 2], \"datatype\": \"FP32\", "
+	 "\"data\": [1, 2]}]}")};
 
 /* What must come of it, where it is not clear from the route alone. */
 static const struct expected {
