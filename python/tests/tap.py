@@ -1,4 +1,8 @@
-"""Runs the tests of this folder (pytest) and prints what became of each as TAP."""
+"""usage: tap.py [ROOM [ARGUMENT...]]
+
+Runs the tests of this folder (pytest) and prints what became of each as TAP. Room torch is what test_torch* have,
+python the rest; files of the other are not even imported.
+"""
 
 import os
 import sys
@@ -31,7 +35,10 @@ class Tap:
 def main():
     tap = Tap()
     here = os.path.dirname(os.path.abspath(__file__))
-    code = pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", here, *sys.argv[1:]], plugins=[tap])
+    room, more = (sys.argv[1:] + [""])[0], sys.argv[2:]
+    names = sorted(name for name in os.listdir(here) if name.startswith("test_") and name.endswith(".py"))
+    files = [os.path.join(here, name) for name in names if room in ("", "torch" if name.startswith("test_torch") else "python")]
+    code = pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", *files, *more], plugins=[tap])
     print(f"1..{tap.count}")
     return int(code)
 

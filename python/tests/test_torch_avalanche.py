@@ -14,6 +14,7 @@ with warnings.catch_warnings():
 
 from pyretain import torch as rt  # noqa: E402
 from pyretain.torch.avalanche import AMA, MALR, Replay  # noqa: E402
+from test_torch_parts import one_thread  # noqa: E402, F401
 
 
 def benchmark(stream, tasks=3):

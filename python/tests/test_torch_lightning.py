@@ -14,6 +14,7 @@ except ImportError:
 
 from pyretain import runs  # noqa: E402
 from pyretain.torch.lightning import AMA, MALR, Report  # noqa: E402
+from test_torch_parts import one_thread  # noqa: E402, F401
 
 
 class Net(pl.LightningModule):
