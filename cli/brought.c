@@ -7,6 +7,7 @@
 #include "nn/foreign/foreign.h"
 
 static struct net_maker brought;
+static const char *called = "retain";
 
 int retain_command(int argc, char **argv, retain_net_fn *make, void *context,
 	const struct retain_vectors *vectors)
@@ -18,6 +19,7 @@ int retain_command(int argc, char **argv, retain_net_fn *make, void *context,
 	int code;
 
 	brought = (struct net_maker){make, context};
+	called = argv[0];
 	if (vectors && vectors_new(&brought.vectors, vectors, NULL))
 		return EXIT_FAILED;
 	for (int i = 0; i < COUNT; i++)
@@ -27,12 +29,18 @@ int retain_command(int argc, char **argv, retain_net_fn *make, void *context,
 		sigaction(signals[i], &before[i], NULL);
 	vectors_release(brought.vectors);
 	brought = (struct net_maker){0};
+	called = "retain";
 	return code;
 }
 
 const char *retain_command_complaint(void)
 {
 	return complaint();
+}
+
+const char *brought_words(void)
+{
+	return called;
 }
 
 const struct net_maker *brought_net(void)

@@ -110,7 +110,7 @@ void job_message(const struct job *job, char *out, size_t size)
 	while (fgets(line, sizeof(line), job->complaints)) {
 		const char *words = strncmp(line, "retain: ", 8) ? line : line + 8;
 
-		if (strcspn(words, "\n"))
+		if (strpbrk(words, "abcdefghijklmnopqrstuvwxyz"))
 			snprintf(out, size, "%.*s", (int)strcspn(words, "\n"), words);
 	}
 }

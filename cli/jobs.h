@@ -22,7 +22,7 @@ int job_start(struct job *job, const char *const words[]);
 /* True if the job has ended (and then it is no longer running). */
 bool job_ended(struct job *job);
 
-/* Its last error line, without "retain: "; "" if there is none. Frees nothing. */
+/* Its last error line with words in it, without "retain: "; "" if there is none. Frees nothing. */
 void job_message(const struct job *job, char *out, size_t size);
 
 /* Forwards a signal. */

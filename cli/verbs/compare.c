@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/args.h"
+#include "cli/brought.h"
 #include "cli/cli.h"
 #include "cli/jobs.h"
 #include "cli/open.h"
@@ -78,7 +79,7 @@ static int print_table(const struct contest *contest, struct err *err)
 /* What the user typed, so that it can be typed again. */
 static void print_command(const struct request *request, const struct contest *contest)
 {
-	printf("retain compare");
+	printf("%s compare", brought_words());
 	if (request->operand)
 		printf(" %s", request->operand);
 	if (request->methods)

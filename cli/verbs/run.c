@@ -13,6 +13,7 @@
 
 #include "cli/adopt.h"
 #include "cli/args.h"
+#include "cli/brought.h"
 #include "cli/came_to.h"
 #include "cli/cli.h"
 #include "cli/crew.h"
@@ -93,9 +94,9 @@ static void print_live(const struct watch_result *all, const struct request *req
 	fprintf(stderr, "  %-26s%7s   in %s line%s, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->lines == 1 ? "" : "s", all->bad_lines);
-	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
+	fprintf(stderr, "%s Go on with: %s run --resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
-		request->out);
+		brought_words(), request->out);
 }
 
 static void print_summary(const struct watch_result *all, const struct request *request)
@@ -124,7 +125,8 @@ static void print_summary(const struct watch_result *all, const struct request *
 	if (request->out && result->rows)
 		printf("Open %s/report.html to see when and why.\n", request->out);
 	if (result->saved)
-		printf("Nothing is lost. Go on with: retain run --resume %s\n", request->out);
+		printf("Nothing is lost. Go on with: %s run --resume %s\n", brought_words(),
+			request->out);
 }
 
 static int print_json(FILE *to, const struct watch_result *all, const struct options *options,

@@ -10,6 +10,7 @@
 
 #include "cli/adopt.h"
 #include "cli/args.h"
+#include "cli/brought.h"
 #include "cli/cli.h"
 #include "cli/open.h"
 #include "cli/settings.h"
@@ -92,7 +93,7 @@ static int go(const struct request *request, const struct service *service)
 	if (!request->quiet && service->several)
 		printf("Saved. Go on with the same command.\n");
 	else if (!request->quiet && service->items[0].run)
-		printf("Saved. Go on with: retain serve %s\n", request->out);
+		printf("Saved. Go on with: %s serve %s\n", brought_words(), request->out);
 	return EXIT_OK;
 }
 

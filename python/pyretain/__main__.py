@@ -15,6 +15,7 @@ import functools
 import importlib
 import json
 import os
+import shlex
 import sys
 from typing import Any, Callable, NoReturn, Optional
 
@@ -85,13 +86,23 @@ def _settle_ranks(said: argparse.Namespace, verb: str) -> None:
             del os.environ[name]
         said.ranks = here
     elif here == 1 and verb in SHARE and said.ranks > 1:
-        words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(said.ranks), "-m", "pyretain"]
+        words = ["-m", "pyretain.torch.launch", "--standalone", "--nproc-per-node", str(said.ranks), "-m", "pyretain"]
         os.environ[NET] = _again(argparse.Namespace(**{**vars(said), "ranks": 1}))
         os.execv(sys.executable, [sys.executable, *words, *sys.argv[1:]])
 
 
 def _again(said: argparse.Namespace) -> str:
     return json.dumps(vars(said))
+
+
+def _called(said: argparse.Namespace) -> str:
+    """How the command was called, for what it tells users to type."""
+    count = max(said.ranks, int(os.environ.get("WORLD_SIZE", "1")))
+    start = ["python", "-m", "pyretain"] if count == 1 else ["torchrun", "--nproc-per-node", str(count), "-m", "pyretain"]
+    for name in ("net", "device", "amp", "input"):
+        value = getattr(said, name)
+        start += [] if value is None else ["--" + name, value]
+    return shlex.join(start)
 
 
 def _with_net(said: argparse.Namespace, words: list[str]) -> int:
@@ -123,7 +134,7 @@ def _with_net(said: argparse.Namespace, words: list[str]) -> int:
     # Runs at the same time would share a device.
     if verb in START[:2] and _value(words, "--jobs") is None and (said.ranks > 1 or brought.device.type != "cpu"):
         words += ["--jobs", "1"]
-    status = command.run(words, nets, _again(said)).status
+    status = command.run(words, nets, _again(said), _called(said)).status
     ranks.end()
     return status
 

@@ -42,17 +42,18 @@ def inside() -> ctypes.CDLL:
     return ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
 
 
-def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "") -> Ended:
+def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "", called: str = "retain") -> Ended:
     """Runs it with these words; learners whose model.arch is net:NAME get these nets.
 
-    ``again`` is how processes that it starts get the same nets: the environment's PYRETAIN_NET.
+    ``again`` is how processes that it starts get the same nets: the environment's PYRETAIN_NET. ``called`` is
+    what users type in place of ``retain`` to have them.
     """
     if not _one.acquire(blocking=False):
         raise StateError("a process can run one command at a time, or serve one learner")
     try:
         command = inside()
         command.retain_command_complaint.restype = ctypes.c_char_p
-        argv = (ctypes.c_char_p * (len(words) + 2))(b"retain", *map(os.fsencode, words), None)
+        argv = (ctypes.c_char_p * (len(words) + 2))(called.encode(), *map(os.fsencode, words), None)
         made = [ctypes.c_void_p()] * 3
         if nets is not None:
             functions = nets.functions()

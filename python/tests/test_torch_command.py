@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -33,6 +34,17 @@ MINE = """
     def photos(classes):
         body = torch.nn.Conv2d(3, 8, 3, 4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()
         return torch.nn.Sequential(*body, torch.nn.Linear(8, classes))
+
+    class Bad(torch.nn.Module):
+        def __init__(self, classes):
+            super().__init__()
+            self.layer, self.made = torch.nn.Linear(32, classes), 0
+
+        def forward(self, inputs):
+            self.made += self.training
+            if self.made > 5:
+                raise RuntimeError("made too many")
+            return self.layer(inputs)
 """
 
 
@@ -114,6 +126,18 @@ def test_the_paper_under_torchrun(mine):
     assert done.returncode == 0, done.stderr[-3000:]
     assert "ama+malr" in done.stdout and "1 of 1 runs" in done.stderr
     assert "arch = net:mine.photos" in (mine / "x" / "ama+malr" / "seed-1" / "config.ini").read_text()
+
+
+@pytest.mark.parametrize("torchrun", [False, True])
+def test_a_run_that_fails_says_why_and_how_to_go_on(mine, torchrun):
+    """The last words are the module's, not torchrun's; what is to be typed again brings the module."""
+    words = ["compare", FIG1, "--net", "mine:Bad", "--device", "cpu", "--methods", "ama+malr", "--seeds", "1", "--out", "x", "--quiet"]
+    words += [one for key in ("drift.steps=40", "drift.classes=5", "eval.count=2") for one in ("--set", key)]
+    several = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "pyretain")
+    done = command(mine, *words, launcher=several if torchrun else ("-m", "pyretain"))
+    assert done.returncode != 0 and re.search("ama.malr, seed 1, failed: .*RuntimeError: made too many", done.stderr), done.stderr
+    start = "torchrun --nproc-per-node 2" if torchrun else "python"
+    assert f"  {start} -m pyretain --net mine:Bad --device cpu compare {FIG1} --methods ama+malr" in done.stdout
 
 
 # The service

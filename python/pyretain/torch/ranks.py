@@ -12,6 +12,7 @@ Small messages and inputs go through gloo; gradients go through the backend of t
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import os
 import signal
@@ -254,7 +255,8 @@ class Leader:
 def end() -> None:
     """The others' processes end, once the first one's learner is closed."""
     if _joined and _joined[0] is not None:
-        _say(("end",))
+        with contextlib.suppress(RuntimeError):  # one that failed is gone, and has said why
+            _say(("end",))
         _leave()
 
 
