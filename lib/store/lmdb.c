@@ -62,7 +62,6 @@ struct lmdb {
 	size_t spent;              /* how much of the map that may use, at most */
 	bool holding;              /* the next change will be held */
 	bool lost;                 /* what was held could not be synced */
-	int pin;                   /* of a snapshot: keeps its file; 0: none */
 };
 
 static int failed(const struct lmdb *lmdb, int status, const char *doing, struct err *err)
@@ -509,19 +508,21 @@ static int snapshot_begin(struct lmdb *lmdb)
 int lmdb_open_snapshot(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list,
 	int count, struct err *err)
 {
-	int status, code = lmdb_new(lmdb, folder, list, count, err);
+	int status, pin, code = lmdb_new(lmdb, folder, list, count, err);
 	struct lmdb *made = *lmdb;
 
 	if (code)
 		return code;
-	made->pin = lmdb_pin(folder);
-	status = made->pin < 0 ? errno : mdb_env_create(&made->env);
+	pin = lmdb_pin(folder);
+	status = pin < 0 ? errno : mdb_env_create(&made->env);
 	if (!status)
 		status = mdb_env_set_maxdbs(made->env, LMDB_TABLES);
 	if (!status)
 		status = mdb_env_open(made->env, folder, MDB_RDONLY | MDB_NOTLS, 0666);
 	if (!status)
 		status = snapshot_begin(made);
+	if (pin >= 0)
+		close(pin);
 	for (int i = 0; i < count && !status; i++) {
 		status = mdb_dbi_open(made->held, list[i].name, 0, &made->databases[i]);
 		made->missing[i] = status == MDB_NOTFOUND && list[i].later;
@@ -582,7 +583,7 @@ int lmdb_pin(const char *folder)
 	return -1;
 }
 
-/* Until no reader of another process has the file. */
+/* Until no reader of another process is opening the file. */
 static int await_readers(int file)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
@@ -632,8 +633,8 @@ static int swap(struct lmdb *lmdb, const char *with, int file, struct err *err)
 
 	if (status)
 		return err_set(err, ERR_STATE,
-			"%s: is being copied or exported by another process, and cannot be "
-			"written anew until that has ended",
+			"%s: is being opened by another process, and cannot be written anew until "
+			"that has ended",
 			lmdb->folder);
 	status = replace_file(lmdb, with);
 	code = status ? failed(lmdb, status, "cannot be replaced", err)
@@ -669,8 +670,6 @@ void lmdb_close(struct lmdb *lmdb)
 {
 	if (!lmdb)
 		return;
-	if (lmdb->pin > 0)
-		close(lmdb->pin);
 	/* To LMDB a child of fork is its parent, whose reader and lock it would give up. */
 	if (lmdb->owner == getpid()) {
 		if (lmdb->held)

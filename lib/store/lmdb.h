@@ -100,15 +100,15 @@ int64_t lmdb_count(const struct lmdb *lmdb, int table);
 
 /*
  * Writes the tables to a new file without free pages, which takes the place of the old one: nothing
- * that was removed or replaced before is left. Waits for snapshots of other processes up to a
- * minute, then fails (ERR_STATE) and changes nothing. After another failure the tables may have to
- * be reopened. Nothing may be held.
+ * that was removed or replaced before is left, but for snapshots of other processes, which keep the
+ * old file as long as they are open. Waits while one of them is being opened. After a failure the
+ * tables may have to be reopened. Nothing may be held.
  */
 int lmdb_compact(struct lmdb *lmdb, struct err *err);
 
 /*
- * For readers in other processes: keeps the file from being replaced while its descriptor is open.
- * Negative: an error of the system, by errno.
+ * For readers in other processes: keeps the file from being replaced while its descriptor is open,
+ * so that they open data and locks that belong together. Negative: an error of the system, by errno.
  */
 int lmdb_pin(const char *folder);
 

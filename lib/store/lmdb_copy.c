@@ -22,7 +22,6 @@ struct lmdb_snapshot {
 	char *folder;
 	MDB_env *env;
 	bool own; /* the environment was opened for this */
-	int pin;  /* ... and its file must not be replaced; 0: none */
 	MDB_txn *txn;
 	size_t map;
 };
@@ -57,16 +56,21 @@ static int begin(struct lmdb_snapshot *s)
 
 static int open_own(struct lmdb_snapshot *s)
 {
+	const int pin = lmdb_pin(s->folder);
 	int status;
 
-	s->pin = lmdb_pin(s->folder);
-	if (s->pin < 0)
+	if (pin < 0)
 		return errno;
 	status = mdb_env_create(&s->env);
 	s->own = !status;
 	if (!status)
 		status = mdb_env_set_maxdbs(s->env, LMDB_TABLES);
-	return status ? status : mdb_env_open(s->env, s->folder, MDB_RDONLY | MDB_NOTLS, 0666);
+	if (!status)
+		status = mdb_env_open(s->env, s->folder, MDB_RDONLY | MDB_NOTLS, 0666);
+	if (!status)
+		status = begin(s);
+	close(pin);
+	return status;
 }
 
 int lmdb_snapshot_open(
@@ -81,9 +85,7 @@ int lmdb_snapshot_open(
 		return err_memory(err, "a snapshot", sizeof(*made));
 	made->folder = mem_text(folder);
 	made->env = lmdb ? lmdb_environment(lmdb) : NULL;
-	status = !made->folder ? ENOMEM : lmdb ? 0 : open_own(made);
-	if (!status)
-		status = begin(made);
+	status = !made->folder ? ENOMEM : lmdb ? begin(made) : open_own(made);
 	if (!status)
 		status = mdb_env_info(made->env, &info);
 	if (status) {
@@ -103,8 +105,6 @@ void lmdb_snapshot_close(struct lmdb_snapshot *snapshot)
 		mdb_txn_abort(snapshot->txn);
 	if (snapshot->own)
 		mdb_env_close(snapshot->env);
-	if (snapshot->pin > 0)
-		close(snapshot->pin);
 	mem_free(snapshot->folder);
 	mem_free(snapshot);
 }

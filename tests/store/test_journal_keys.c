@@ -7,6 +7,7 @@
 #include "cells.h"
 
 #include <math.h>
+#include <sys/wait.h>
 
 static void inputs_wait_for_their_labels(void **state)
 {
@@ -342,6 +343,57 @@ static void what_was_said_stays_with_samples(void **state)
 	journal_close(snapshot);
 }
 
+/* A process that reads the samples as they were, once it is told to. */
+static pid_t reader_of(const int told[2], int tell, int count)
+{
+	const pid_t child = fork();
+	struct journal *snapshot;
+	float input[SMALL];
+	char byte = 1;
+	bool well;
+
+	if (child)
+		return child;
+	close(told[1]);
+	well = !journal_open_snapshot(&snapshot, in_folder("journal"), NULL);
+	well = write(tell, &byte, 1) == 1 && read(told[0], &byte, 1) == 1 && well;
+	for (int64_t i = 0; i < count && well; i++)
+		well = !journal_read(snapshot, &i, 1, input, CELLS(labels), NULL) &&
+		       !memcmp(input, inputs + i * SMALL, sizeof(input));
+	_exit(well ? 0 : 1);
+}
+
+/* Whoever exports slowly holds up nobody, and has what there was. */
+static void snapshots_outlive_their_file(void **state)
+{
+	enum { COUNT = 20 };
+	struct store *store = store_with(SMALL);
+	const double begin = clock_now();
+	int told[2], heard[2], status;
+	struct err err;
+	char byte;
+	pid_t child;
+
+	samples_from(0, COUNT, SMALL);
+	assert_ok(store_add(store, inputs, CELLS(labels), COUNT, &err), err);
+	store_free(store);
+	assert_true(!pipe(told) && !pipe(heard));
+	child = reader_of(told, heard[1], COUNT);
+	assert_int_equal(read(heard[0], &byte, 1), 1);
+	store = store_with(SMALL);
+	assert_ok(journal_forget(
+			  store_journal(store), (int64_t[]){3}, (int64_t[]){4}, 1, NULL, 0, &err),
+		err);
+	assert_ok(journal_compact(store_journal(store), &err), err);
+	assert_true(clock_now() - begin < 20);
+	assert_int_equal(write(told[1], &byte, 1), 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	store_free(store);
+	for (int i = 0; i < 2; i++)
+		close(told[i]), close(heard[i]);
+}
+
 static void old_inputs_give_way(void **state)
 {
 	struct store *store = store_with(SMALL);
@@ -447,6 +499,7 @@ int main(void)
 		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),
 		journal_test(what_was_said_stays_with_samples),
+		journal_test(snapshots_outlive_their_file),
 		journal_test(old_inputs_give_way),
 		journal_test(a_journal_of_version_3_becomes_one_of_this),
 	};
