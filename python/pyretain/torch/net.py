@@ -29,6 +29,7 @@ Maker = Callable[[int], Module]
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 POINTERS = 32  # arrays whose views are kept
+PLAIN: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
 HALVES = 40  # how often a loss may be scaled down in float16
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -37,25 +38,41 @@ def _pointer(it: Any) -> int:
     return int(ffi.cast("uintptr_t", it))
 
 
+class Chance:
+    """The random generators that a module on this device draws from."""
+
+    def __init__(self, device: torch.device) -> None:
+        # Not torch.manual_seed: for each kind of device that is not in use it notes the whole stack, at every call.
+        own: Any = torch.default_generator
+        self._states = [(own.get_state, own.set_state)]
+        self._seeds: list[Callable[[int], Any]] = [own.manual_seed]
+        if device.type != "cpu":
+            there: Any = getattr(torch, device.type, None)
+            if hasattr(there, "get_rng_state"):
+                self._states.append((there.get_rng_state, there.set_rng_state))
+            self._seeds += [getattr(there, name) for name in ("manual_seed_all", "manual_seed") if hasattr(there, name)][:1]
+
+    def begin(self, seed: int) -> list[Any]:
+        """Random numbers are a function of the seed from now on; what they were, for ``end``."""
+        kept = [get() for get, _ in self._states]
+        for put_seed in self._seeds:
+            put_seed(seed)
+        return kept
+
+    def end(self, kept: list[Any]) -> None:
+        for (_, put), state in zip(self._states, kept):
+            put(state)
+
+
 @contextlib.contextmanager
-def seeded(seed: int, device: torch.device) -> Iterator[None]:
+def seeded(seed: int) -> Iterator[None]:
     """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
-    states = [(torch.get_rng_state, torch.set_rng_state)]
-    # Not torch.manual_seed: for each kind of device that is not in use it notes the whole stack, at every call.
-    seeds: list[Callable[[int], Any]] = [torch.default_generator.manual_seed]
-    if device.type != "cpu":
-        there: Any = getattr(torch, device.type, None)
-        if hasattr(there, "get_rng_state"):
-            states.append((there.get_rng_state, there.set_rng_state))
-        seeds += [getattr(there, name) for name in ("manual_seed_all", "manual_seed") if hasattr(there, name)][:1]
-    kept = [get() for get, _ in states]
-    for put_seed in seeds:
-        put_seed(seed)
+    chance = Chance(torch.device("cpu"))
+    kept = chance.begin(seed)
     try:
         yield
     finally:
-        for (_, put), state in zip(states, kept):
-            put(state)
+        chance.end(kept)
 
 
 def _owner(module: Module, name: str) -> tuple[Module, str]:
@@ -142,7 +159,7 @@ class Look:
 
     def __init__(self, module: Module, input: Sequence[int], classes: int) -> None:
         tried = copy.deepcopy(module)
-        with seeded(0, torch.device("cpu")), torch.no_grad():
+        with seeded(0), torch.no_grad():
             inputs = torch.rand(2, *input)
             self._check_output(tried.eval()(inputs.clone()), inputs, classes)
             self.head = last_linear(tried, inputs.clone())
@@ -277,7 +294,7 @@ class ModuleNet:
         self.params, self.stats = look.params, look.stats
         self.macs, self.features = look.macs, look.features
         self._brought, self._classes, self._alters = brought, classes, look.alters
-        self._device = brought.device
+        self._device, self._chance = brought.device, Chance(brought.device)
         self._first = {
             name: one.detach().clone()
             for name, one in [*module.named_parameters(), *module.named_buffers()]
@@ -316,16 +333,20 @@ class ModuleNet:
         brought, training = self._brought, bool(one.training)
         if self._module.training != training:
             self._module.train(training)
-        with contextlib.ExitStack() as around:
-            if training:
-                around.enter_context(seeded(one.seed, self._device))
-            if brought.amp is not None:
-                around.enter_context(torch.autocast(self._device.type, brought.amp))
-            with torch.set_grad_enabled(bool(one.keep)):
+        # By hand: context managers for each of these take longer than some nets.
+        kept = self._chance.begin(one.seed) if training else None
+        grad = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(bool(one.keep))
+        try:
+            with PLAIN if brought.amp is None else torch.autocast(self._device.type, brought.amp):
                 if training and brought.transform is not None:
                     with torch.no_grad():
                         inputs = brought.transform(inputs)
                 output = self._call(inputs)
+        finally:
+            torch._C._set_grad_enabled(grad)
+            if kept is not None:
+                self._chance.end(kept)
         if not isinstance(output, torch.Tensor) or tuple(output.shape) != (one.count, self._classes):
             shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
             raise InputError(f"the module gave {shape} for {one.count} inputs: {(one.count, self._classes)} is needed")
@@ -466,7 +487,7 @@ class Brought:
 
     def _growing(self, module: Module, input: tuple[int, ...]) -> Maker:
         module = copy.deepcopy(module).cpu()
-        with seeded(0, torch.device("cpu")), torch.no_grad():
+        with seeded(0), torch.no_grad():
             inputs = torch.rand(2, *input)
             output = copy.deepcopy(module).eval()(inputs)
             if self.number:
@@ -509,7 +530,7 @@ class Brought:
         """First values by a seed, where a function makes the module; a module has its own."""
         if self._made:
             return None
-        with seeded(seed, torch.device("cpu")):
+        with seeded(seed):
             module = self._made_for(classes, input).cpu()
         return {name: one.detach() for name, one in [*module.named_parameters(), *module.named_buffers()]}
 
@@ -518,7 +539,7 @@ class Brought:
         input = given if self.input is None else self.input
         if shape.floats != math.prod(input):
             raise InputError(f"inputs have {shape.floats} numbers, and input = {input} has {math.prod(input)}")
-        with seeded(0, torch.device("cpu")):
+        with seeded(0):
             module = self._made_for(shape.classes, input)
         if not isinstance(module, Module):
             raise InputError(f"the function gave {type(module).__name__} for {shape.classes} classes: a torch.nn.Module is needed")
