@@ -234,7 +234,8 @@ class Client:
 
     def export(self, *, since: str | float | None = None, until: str | float | None = None) -> Iterator[dict[str, Any]]:
         """All samples, then inputs that wait for their labels: input, label, what was predicted, id, times. ``since`` and
-        ``until`` are dates, or seconds since 1970, of the label. Rows come as they are read; memory does not grow with them."""
+        ``until`` are dates, or seconds since 1970, of the label. Rows come as they are read; memory does not grow with them.
+        If the answer is cut short, that is raised at its end."""
         times = {name: str(time) for name, time in (("since", since), ("until", until)) if time is not None}
         connection = self._connect()
         try:
@@ -243,8 +244,7 @@ class Client:
             answer = connection.getresponse()
             if answer.status != 200:
                 raise ServiceError(answer.status, _sentence(answer.read()))
-            for line in answer:
-                yield _object_of(_read(line))
+            yield from (_object_of(_read(line)) for line in _lines(answer))
         finally:
             connection.close()
 
@@ -351,6 +351,19 @@ class Client:
                 wait = max(wait, _retry_after(answer.headers.get("Retry-After", "")))
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+
+def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    """The lines of an answer as they come. Iterating over it would take one that was cut off between two for a whole one."""
+    rest = b""
+    try:
+        while piece := answer.read1(1 << 16):
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from lines
+    except http.client.IncompleteRead:
+        rest = b"-"
+    if rest or answer.length:
+        raise ServiceError(200, "the answer was cut short; what came of it is not all")
 
 
 def _retry_after(words: str) -> float:

@@ -278,3 +278,16 @@ def test_what_was_done_though_its_answer_was_lost(service):
     losing(url, 1).drop_version("gone")
     with pytest.raises(ServiceError, match="404"):
         service.drop_version("gone")
+
+
+LINE = b'{"id": 1, "label": "a"}\n'
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n18\r\n" + LINE + b"\r\n"
+
+
+@pytest.mark.parametrize("end", [b"", b"1", b"a\r\n" + LINE[:10] + b"\r\n", b"a\r\n" + LINE[:10] + b"\r\n0\r\n\r\n", b"30\r\n" + LINE])
+def test_an_export_that_was_cut_short_is_none(end):
+    with pytest.raises(ServiceError, match="cut short"):
+        list(sham(CHUNKED + end).export())
+    assert list(sham(CHUNKED + b"0\r\n\r\n").export()) == [{"id": 1, "label": "a"}]
+    with pytest.raises(ServiceError, match="cut short"):
+        list(sham(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + LINE).export())
