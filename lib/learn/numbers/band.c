@@ -9,7 +9,7 @@
 #include "learn/numbers/level.h"
 
 static const double STEP = 0.04, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
-static const double LATE = 12; /* rows; the later misses are known, the smaller steps are */
+static const double LATE = 24; /* rows; the later misses are known, the smaller steps are */
 
 /* The density exp(-h / b) / b: its quantile in the middle of place i of the window, in b. */
 static double expected(int i)

@@ -113,6 +113,17 @@ struct level_value level_add(struct level *level, double target)
 	return value;
 }
 
+double level_mean_then(const struct level *level, int64_t known)
+{
+	double sum = 0;
+
+	if (known >= level->seen || known < 1)
+		return level->mean;
+	for (int64_t i = known; i < level->seen; i++)
+		sum += level_fence(level, level->ring[i % LEVEL_WINDOW]) - level->mean;
+	return level->mean - sum / (double)known;
+}
+
 void level_follow(struct level *level, double target, double change)
 {
 	const double rate = level->seen < 1000 ? 1 / (double)level->seen : 0.001;

@@ -67,6 +67,9 @@ static inline double within(double value, double low, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
+/* The mean when so many targets were known: up to LEVEL_WINDOW fewer than now. */
+double level_mean_then(const struct level *level, int64_t known);
+
 void level_state(struct level *level, struct state *state);
 
 #endif

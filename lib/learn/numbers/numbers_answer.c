@@ -81,7 +81,7 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 	double *part = said->blend.part;
 
 	part[LAST] = base;
-	part[MEAN] = level->mean;
+	part[MEAN] = level_mean_then(level, moment->known);
 	part[MEDIAN] = lags_median(&numbers->lags, moment->known);
 	part[SLOW] = (double)samples->slow[i];
 	part[NEAR_LEVEL] = centre + scale * (double)said->near[BANK_LEVEL];

@@ -202,7 +202,8 @@ static void learn_piece(
 		struct lags_moment moment = first;
 
 		moment.at += i;
-		if (known)
+		/* What was asked before any target was known could only be a guess. */
+		if (known && (moment.known || !samples->late))
 			score(numbers, &moment, &numbers->said[i].blend, (double)labels[i].number,
 				then ? (double)said[NUMBER_VALUE] : numbers->said[i].blend.answer,
 				then ? (double)said[NUMBER_HIGH] - (double)said[NUMBER_VALUE]
