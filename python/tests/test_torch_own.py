@@ -187,3 +187,29 @@ def test_torchrun_shares_the_work(tmp_path, own):
     one, two = (torch.load(tmp_path / count) for count in "12")
     for name in one:
         assert torch.allclose(one[name], two[name], atol=1e-4), name
+
+
+SHARDED = """
+    import torch
+    import torch.distributed as dist
+    from pyretain import torch as rt
+
+    def make(classes):
+        if not dist.is_initialized():
+            dist.init_process_group("gloo")
+        from torch.distributed.fsdp import fully_shard
+        return fully_shard(torch.nn.Sequential(torch.nn.Linear(4, classes)))
+
+    rt.Learner(make, input=(4,), model_classes=3)
+"""
+
+
+def test_a_sharded_module_is_refused_at_once(tmp_path):
+    """By its first process; torchrun does not have to kill the other, which it does after 30 seconds."""
+    pytest.importorskip("torch.distributed.fsdp", reason="this PyTorch has no FSDP2")
+    script = tmp_path / "sharded.py"
+    script.write_text(textwrap.dedent(SHARDED))
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode != 0 and "the module was given to torch.distributed.fsdp.fully_shard: give it as it is" in done.stderr
+    assert "SIGKILL" not in done.stderr

@@ -115,6 +115,25 @@ def by_classes(make: Callable[..., Module]) -> Maker:
     return make
 
 
+# Modules that share their work by themselves: a class of theirs, and what makes it.
+SHARED = {
+    "FSDPModule": "torch.distributed.fsdp.fully_shard",
+    "FullyShardedDataParallel": "FullyShardedDataParallel",
+    "DistributedDataParallel": "DistributedDataParallel",
+}
+
+
+def refuse_shared(module: Any) -> None:
+    """Copies of such a module, and passes that the first process makes alone, would wait for the others forever."""
+    for one in module.modules() if isinstance(module, Module) else ():
+        for kind in type(one).__mro__:
+            if kind.__name__ in SHARED:
+                raise InputError(
+                    f"the module was given to {SHARED[kind.__name__]}: give it as it is; torchrun makes several processes "
+                    "share its batches, and each has all of its parameters"
+                )
+
+
 def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
     """PyTorch's losses have a mean as their default; one for each sample is needed."""
     if isinstance(loss, Module) and hasattr(loss, "reduction"):
@@ -462,6 +481,7 @@ class Brought:
         own: Optional[Given] = None,
         number: bool = False,
     ) -> None:
+        refuse_shared(net)
         self.input = None if input is None else tuple(int(size) for size in input)
         if self.input is not None and (not self.input or min(self.input) < 1):
             raise InputError(f"input = {self.input}: the shape of a sample, as (3, 32, 32), is needed")
@@ -541,6 +561,7 @@ class Brought:
             raise InputError(f"inputs have {shape.floats} numbers, and input = {input} has {math.prod(input)}")
         with seeded(0):
             module = self._made_for(shape.classes, input)
+        refuse_shared(module)
         if not isinstance(module, Module):
             raise InputError(f"the function gave {type(module).__name__} for {shape.classes} classes: a torch.nn.Module is needed")
         return ModuleNet(self, module.cpu(), input, shape.classes)

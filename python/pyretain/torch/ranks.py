@@ -354,6 +354,7 @@ class Follower:
         _sum(flat)
 
     def go(self) -> NoReturn:
+        _small()  # until then torchrun may end it: the first process may have failed before it began
         for stop in (signal.SIGINT, signal.SIGTERM):  # the first process is who is told to stop
             signal.signal(stop, signal.SIG_IGN)
         while True:
