@@ -150,11 +150,15 @@ def size_of(folder):
     return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names)
 
 
+def count(service, name):
+    return next(float(line.split()[-1]) for line in service.get("/metrics")[1].decode().splitlines() if line.startswith(name))
+
+
 def attack(follower, folder, leader, name, why):
     """The last copy answers as before, the reason is said, and the disk has no more than is allowed."""
-    was, most, end, first = answers(follower), 0, time.monotonic() + 20, Leader.asked
+    was, most, end, first = answers(follower), 0, time.monotonic() + 40, count(follower, "retain_follow_failures_total")
     Leader.plan = leader
-    while Leader.asked < first + 2 and time.monotonic() < end:
+    while count(follower, "retain_follow_failures_total") == first and time.monotonic() < end:
         most = max(most, size_of(folder))
         time.sleep(0.01)
     state = health(follower)
