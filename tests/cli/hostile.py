@@ -133,7 +133,9 @@ def too_little_memory():
     bad = [f"{size} MiB: {done.returncode} {done.stderr}" for size, done in ends.items()
            if done.returncode and not (done.returncode == 1 and "out of memory" in done.stderr)]
     told = sum("oneDNN" in done.stderr for done in ends.values())
-    tap.verdict(not bad and told, f"too little memory is told, {told} times of 60 before oneDNN fails", *bad)
+    with open(retain, "rb") as file:
+        has_onednn = b"libdnnl" in file.read()
+    tap.verdict(not bad and (told or not has_onednn), f"too little memory is told, {told} times of 60 before oneDNN fails", *bad)
 
 
 def bad_rows_without_a_folder():
