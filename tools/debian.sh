@@ -11,6 +11,14 @@ debian_proxy() { # http or https
 	apt-config shell value "Acquire::$1::Proxy" | sed -n "s/^value='\(.*\)'$/\1/p"
 }
 
+# debian_inside FOLDER COMMAND: runs it there, with /proc and nothing of this shell's surroundings.
+debian_inside() {
+	unshare --mount --propagation private sh -c '
+		mount -t proc proc "$0/proc"
+		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+			DEBIAN_FRONTEND=noninteractive http_proxy="$http_proxy" https_proxy="$https_proxy" sh -c "$1"' "$@"
+}
+
 # debian_make SUITE FOLDER LOG [DEBOOTSTRAP OPTION...]; fails with a sentence.
 debian_make() {
 	debian_suite=$1 debian_folder=$2 debian_log=$3
