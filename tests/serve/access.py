@@ -65,9 +65,12 @@ def try_packed_bodies(curl, limit):
     while learned(curl) < was + 3000 and time.monotonic() < end:
         time.sleep(0.05)
     verdict(status == 200 and got.count(b"\n") == 6000 and learned(curl) == was + 3000, "packed samples are learned", status, got[:200])
-    status, _, got = curl("/v1/predict", "-H", "Content-Encoding: gzip", body=gzip.compress(b'{"input": [6, 0]}'))
-    verdict(status == 200 and json.loads(got) == json.loads(curl("/v1/predict", body=b'{"input": [6, 0]}')[2]),
-            "a packed question is answered", status, got)
+    for _ in range(50):  # until both are asked of the same weights
+        status, _, got = curl("/v1/predict", "-H", "Content-Encoding: gzip", body=gzip.compress(b'{"input": [6, 0]}'))
+        plain = curl("/v1/predict", body=b'{"input": [6, 0]}')[2]
+        if got == plain:
+            break
+    verdict(status == 200 and b"prediction" in got and got == plain, "a packed question is answered", status, got, plain)
     was = learned(curl)
     packed = gzip.compress(samples(9000, 3000))
     damaged = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
