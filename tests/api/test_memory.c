@@ -166,7 +166,7 @@ static void fifo_by_hand(void **state)
 /* Closed and opened after every step it draws what one in RAM draws. */
 static void goes_on_where_it_stopped(void **state)
 {
-	char name[8];
+	char name[16];
 
 	(void)state;
 	for (int kind = 0; kind < (int)COUNT(kinds); kind++) {
@@ -216,7 +216,7 @@ static void killed_it_has_whole_steps(void **state)
 {
 	const int kill_count = 12;
 	struct retain_memory *memory, *straight;
-	char name[8];
+	char name[16];
 	int64_t steps = 0;
 
 	(void)state;
@@ -352,7 +352,7 @@ static void goes_back_to_marks(void **state)
 	enum { STEPS = 60 };
 	uint64_t sums[STEPS];
 	int64_t mark;
-	char name[8];
+	char name[16];
 
 	(void)state;
 	for (int kind = 0; kind < (int)COUNT(kinds); kind++) {
