@@ -53,7 +53,7 @@ static const struct {
 /* How an array's length depends on classes and inputs. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES, LAYOUT_INPUTS };
 
-static const char magic[] = "retain state >\n"; /* '0' + STATE_VERSION */
+static const char magic[] = "retain state ?\n"; /* '0' + STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {

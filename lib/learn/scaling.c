@@ -15,10 +15,14 @@
 /* Below this share of the mean a spread is the rounding of 32-bit numbers. */
 static const double ROUNDING = 1e-6;
 
+/* Below this share of a sum of squares a part of it is the rounding of 64-bit numbers. */
+static const double EXACT = 1e-14;
+
 struct scaling {
 	struct scale scale;
 	double *mean, *squares; /* squares: the sum of squared distances to the mean */
 	int64_t *seen;
+	double *first; /* value of each; NAN: it is like the others, or does not count */
 };
 
 bool scaling_wanted(const char *word, bool vectors, bool fit)
@@ -38,14 +42,15 @@ int scaling_new(struct scaling **scaling, size_t floats, struct err *err)
 		made->mean = mem_new(floats, sizeof(double));
 		made->squares = mem_new(floats, sizeof(double));
 		made->seen = mem_new(floats, sizeof(*made->seen));
+		made->first = mem_new(floats, sizeof(*made->first));
 	}
 	if (made && made->scale.mean && made->scale.factor && made->mean && made->squares &&
-		made->seen) {
+		made->seen && made->first) {
 		*scaling = made;
 		return 0;
 	}
 	scaling_free(made);
-	return err_memory(err, "the scale of inputs", 4 * floats * sizeof(double));
+	return err_memory(err, "the scale of inputs", 5 * floats * sizeof(double));
 }
 
 int scaling_copy(
@@ -61,6 +66,7 @@ int scaling_copy(
 	memcpy((*scaling)->mean, other->mean, count * sizeof(double));
 	memcpy((*scaling)->squares, other->squares, count * sizeof(double));
 	memcpy((*scaling)->seen, other->seen, count * sizeof(*other->seen));
+	memcpy((*scaling)->first, other->first, count * sizeof(*other->first));
 	return 0;
 }
 
@@ -73,6 +79,7 @@ void scaling_free(struct scaling *scaling)
 	mem_free(scaling->mean);
 	mem_free(scaling->squares);
 	mem_free(scaling->seen);
+	mem_free(scaling->first);
 	mem_free(scaling);
 }
 
@@ -103,16 +110,43 @@ static double cut(const struct scaling *s, size_t j, double distance)
 							   : distance;
 }
 
+/*
+ * The first value is never clipped: there was nothing to compare it with. If it turns out to be far
+ * from those after it, the statistics become theirs alone.
+ */
+static void reconsider_first(struct scaling *s, size_t j)
+{
+	static const double far = SCALING_REACH * SCALING_REACH;
+	const double seen = (double)s->seen[j], rest = seen - 1;
+	const double mean = s->mean[j] + (s->mean[j] - s->first[j]) / rest;
+	const double off = s->first[j] - mean;
+	const double squares = s->squares[j] - off * off * (rest / seen);
+
+	if (squares > EXACT * s->squares[j] && off * off * rest > far * far * squares) {
+		s->seen[j]--;
+		s->mean[j] = mean;
+		s->squares[j] = squares;
+		s->first[j] = NAN;
+	}
+	if (s->seen[j] >= SCALING_SETTLED)
+		s->first[j] = NAN;
+}
+
 static void count(struct scaling *s, size_t j, double x)
 {
 	const double seen = (double)s->seen[j];
 	double distance = x - s->mean[j];
+
+	if (!s->seen[j])
+		s->first[j] = x;
 
 	if (!within(s, j, distance))
 		distance = cut(s, j, distance);
 	s->seen[j]++;
 	s->mean[j] += distance / (seen + 1);
 	s->squares[j] += distance * distance * (seen / (seen + 1));
+	if (s->seen[j] >= SCALING_SETTLED / 4 && !isnan(s->first[j]))
+		reconsider_first(s, j);
 }
 
 static void follow(struct scaling *s)
@@ -153,6 +187,7 @@ void scaling_set(struct scaling *scaling, const struct scale *scale, const int64
 		scaling->seen[j] = seen[j];
 		scaling->mean[j] = (double)scale->mean[j];
 		scaling->squares[j] = width * width * (double)seen[j];
+		scaling->first[j] = NAN;
 	}
 	memcpy(scaling->scale.mean, scale->mean, scale->floats * sizeof(float));
 	memcpy(scaling->scale.factor, scale->factor, scale->floats * sizeof(float));
@@ -169,6 +204,11 @@ void scaling_state(struct scaling *scaling, struct state *state)
 	state_doubles(state, "squares", scaling->squares, floats);
 	state_floats(state, "scale_mean", scaling->scale.mean, floats);
 	state_floats(state, "scale_factor", scaling->scale.factor, floats);
+	if (state_version(state) >= 15)
+		state_doubles(state, "first", scaling->first, floats);
+	else
+		for (size_t j = 0; j < floats; j++)
+			scaling->first[j] = NAN;
 	state_leave(state);
 	if (state_failed(state))
 		return;

@@ -7,7 +7,8 @@
  * Outliers are clipped: beyond SCALING_REACH spreads from the mean a value counts as if it were
  * no further. While only n values were seen, fewer than SCALING_SETTLED, the limit is
  * SCALING_SETTLED / n times as far. A scale that really grows is still followed, since every
- * clipped value widens the spread: a thousandfold growth takes 15 % more samples than were seen.
+ * clipped value widens the spread: a thousandfold growth takes 15 % more samples than were seen. A
+ * first value that is beyond REACH^2 spreads of the next ones, up to SETTLED, does not count.
  *
  * The result is a function of the samples in their order.
  */

@@ -56,6 +56,35 @@ static void a_trace_by_hand(void **state)
 	scaling_free(s);
 }
 
+/* What is far from the 7 values after it is dropped: 1, 2, 3 and so on; 1e6 becomes part of nothing. */
+static void a_first_value_may_be_an_outlier(void **state)
+{
+	struct scaling *s = scaling_of(1), *plain = scaling_of(1), *back = scaling_of(1);
+
+	(void)state;
+	see(s, 1e6f);
+	for (int i = 1; i <= 7; i++) {
+		see(s, (float)i);
+		see(plain, (float)i);
+	}
+	assert_int_equal(scaling_seen(s)[0], 7);
+	assert_true(fabsf(scaling_scale(s)->mean[0] - 4) < 1e-4f);
+	assert_true(fabsf(factor(s) - factor(plain)) < 1e-3f * factor(plain));
+	/* Constant values after it are no reason: they have no spread. Nor is a usual one. */
+	see(back, 5);
+	for (int i = 0; i < 40; i++)
+		see(back, 0.1f);
+	assert_int_equal(scaling_seen(back)[0], 41);
+	scaling_free(back);
+	back = scaling_of(1);
+	for (int i = 0; i < 40; i++)
+		see(back, i ? (float)(i % 5) : 60);
+	assert_int_equal(scaling_seen(back)[0], 40);
+	scaling_free(s);
+	scaling_free(plain);
+	scaling_free(back);
+}
+
 /* A time step counts as its samples do, one by one. */
 static void missing_values_do_not_count(void **state)
 {
@@ -190,7 +219,7 @@ static int try_new(void *context, struct err *err)
 static void memory_may_run_out(void **state)
 {
 	(void)state;
-	assert_true(each_allocation_fails(try_new, NULL) == 6);
+	assert_true(each_allocation_fails(try_new, NULL) == 7);
 }
 
 /* Every number by a power of two of its own, which standardising undoes to the last bit. */
@@ -379,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_by_hand),
+		cmocka_unit_test(a_first_value_may_be_an_outlier),
 		cmocka_unit_test(missing_values_do_not_count),
 		cmocka_unit_test(a_constant_number_waits),
 		cmocka_unit_test(one_wild_value_spoils_nothing),
