@@ -239,6 +239,18 @@ def test_labels_are_corrected_and_samples_forgotten(service):
     assert service.label("new", "yes") if service.observe({"age": 1, "city": "Oslo"}, "new") else False
 
 
+def whole_request(client):
+    """Its head and its body, which may come one after the other."""
+    words = b""
+    while b"\r\n\r\n" not in words:
+        words += client.recv(1 << 16)
+    head, _, body = words.partition(b"\r\n\r\n")
+    size = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < size:
+        body += client.recv(1 << 16)
+    return head + b"\r\n\r\n" + body
+
+
 def losing(url, lost):
     """Passes requests on to a service, and drops the first so many answers."""
     listening, place = socket.create_server(("127.0.0.1", 0)), urllib.parse.urlsplit(url)
@@ -246,8 +258,8 @@ def losing(url, lost):
     def serve():
         for i in itertools.count():
             with listening.accept()[0] as client, socket.create_connection((place.hostname, place.port)) as service:
-                words = client.recv(1 << 16).replace(b":%d\r\n" % listening.getsockname()[1], b":%d\r\nConnection: close\r\n" % place.port)
-                service.sendall(words)
+                here, there = (b":%d\r\n" % port for port in (listening.getsockname()[1], place.port))
+                service.sendall(whole_request(client).replace(here, there + b"Connection: close\r\n"))
                 answer = b"".join(iter(lambda: service.recv(1 << 16), b""))
                 if i >= lost:
                     client.sendall(answer)
