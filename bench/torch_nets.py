@@ -6,6 +6,7 @@ accuracy on data of all past time steps, the mean of the evaluations in the seco
 """
 
 import argparse
+import os
 import statistics
 
 import numpy as np
@@ -100,11 +101,11 @@ def learner(name, steps, iterations, **settings):
     return rt.Learner(make, input=shape, name=name, **said)
 
 
-def retention(name, method, steps, iterations, seed):
+def retention(name, method, steps, iterations, seed, folder=None):
     """The mean IR of the second half, and the accuracy before labels."""
     torch.set_num_threads(1)
     inputs, labels, right = [], [], []
-    with learner(name, steps, iterations, run_method=method, run_seed=seed) as it:
+    with learner(name, steps, iterations, run_method=method, run_seed=seed, folder=folder) as it:
         for number, (x, y) in enumerate(NETS[name][2](steps, seed)):
             it.learn(x[:STEP], y[:STEP])
             inputs.append(x[STEP:])
@@ -120,10 +121,14 @@ def main():
     asked.add_argument("--steps", type=int, default=1000)
     asked.add_argument("--iterations", type=int, default=4)
     asked.add_argument("--seeds", type=int, default=3)
+    asked.add_argument("--out", help="a folder that keeps the runs, with the scores of every window in events.jsonl")
     said = asked.parse_args()
     print(f"{said.steps} time steps of {STEP} samples, {said.iterations} iterations each, {said.seeds} seeds; late IR and LE in %")
     for name in said.nets.split(","):
-        found = {m: [retention(name, m, said.steps, said.iterations, 1 + s) for s in range(said.seeds)] for m in METHODS}
+        found = {m: [] for m in METHODS}
+        for method, seed in ((m, 1 + s) for m in METHODS for s in range(said.seeds)):
+            folder = said.out and os.path.join(said.out, f"{name}-{method}-{seed}")
+            found[method].append(retention(name, method, said.steps, said.iterations, seed, folder))
         for method, rows in found.items():
             ir, le = (statistics.mean(100 * row[i] for row in rows) for i in (0, 1))
             print(f"{name:9} {method:9} IR {ir:5.1f}  LE {le:5.1f}", flush=True)

@@ -1,5 +1,11 @@
+import os
+import sys
+
 import numpy as np
 import pytest
+
+# Tests share nets and streams with benchmarks.
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 
 SETTINGS = {"model_classes": 3, "model_input": 4, "run_method": "sgd+clr", "run_batch": 16}
 

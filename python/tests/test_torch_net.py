@@ -22,7 +22,6 @@ from pyretain.torch.net import Look, last_linear  # noqa: E402
 nn = torch.nn
 torch.set_num_threads(1)  # other tests run at the same time
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
 SMALL = {
     "run_method": "ama+malr",
     "run_batch": 8,

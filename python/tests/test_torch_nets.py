@@ -3,14 +3,12 @@
 import multiprocessing
 import os
 import signal
-import sys
 
 import pytest
 
 pytest.importorskip("torch", reason="there is no PyTorch")
 pytest.importorskip("torchvision", reason="there is no torchvision")
 pytest.importorskip("safetensors", reason="there is no safetensors")
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 
 import torch  # noqa: E402
 import torch_nets  # noqa: E402
