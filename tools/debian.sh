@@ -19,6 +19,29 @@ debian_inside() {
 			DEBIAN_FRONTEND=noninteractive http_proxy="$http_proxy" https_proxy="$https_proxy" sh -c "$1"' "$@"
 }
 
+# debian_know ARCH: lets the kernel run another processor's programs through qemu; fails with a sentence.
+debian_know() {
+	test "$1" != "$(dpkg --print-architecture)" || return 0
+	test "$1" = arm64 || {
+		echo "only arm64 is known beside this machine's own" >&2
+		return 1
+	}
+	command -v qemu-aarch64-static >/dev/null || {
+		echo "needs qemu: apt-get install qemu-user-static" >&2
+		return 1
+	}
+	debian_formats=/proc/sys/fs/binfmt_misc
+	test -e $debian_formats/register || mount -t binfmt_misc binfmt_misc $debian_formats 2>/dev/null || true
+	test ! -e $debian_formats/qemu-aarch64 || return 0
+	debian_magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+	debian_mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+	printf '%s' ":qemu-aarch64:M::$debian_magic:$debian_mask:/usr/bin/qemu-aarch64-static:F" \
+		>$debian_formats/register 2>/dev/null || {
+		echo "this kernel runs no foreign programs" >&2
+		return 1
+	}
+}
+
 # debian_make SUITE FOLDER LOG [DEBOOTSTRAP OPTION...]; fails with a sentence.
 debian_make() {
 	debian_suite=$1 debian_folder=$2 debian_log=$3
