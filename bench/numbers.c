@@ -212,7 +212,8 @@ static struct numbers_samples fill(
 		bench->slow[i] = (float)mean;
 		bench->labels[i].number = *target ? strtof(target, NULL) : NAN;
 	}
-	scale_apply(scaling_scale(bench->scaling), bench->raw, n, bench->inputs);
+	scale_apply(scaling_scale(bench->scaling), &kernels_find("auto")->ops, bench->raw, n,
+		bench->inputs);
 	make_features(bench, n);
 	return (struct numbers_samples){bench->inputs, bench->raw,
 		bench->features ? bench->hidden : NULL, bench->slow, n, bench->late * bench->step,

@@ -30,11 +30,11 @@ def streams(folder):
 
 
 def read(path, most):
-    """Rows as River takes them; empty cells are left out."""
+    """Rows as River takes them; empty cells are left out, a missing label is NaN."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="") as file:
         for row in itertools.islice(csv.DictReader(file), most):
             items = list(row.items())
-            yield {key: number(value) for key, value in items[:-1] if value != ""}, float(items[-1][1])
+            yield {key: number(value) for key, value in items[:-1] if value != ""}, float(items[-1][1] or "nan")
 
 
 def cut(path, most, to):
@@ -65,32 +65,41 @@ def learners():
 
 def blind(rows):
     """Errors of the last value and of the mean so far."""
-    total, errors = rows[0][1], [0, 0]
-    for i in range(1, len(rows)):
-        label = rows[i][1]
-        errors[0] += abs(label - rows[i - 1][1])
-        errors[1] += abs(label - total / i)
-        total += label
-    return [error / (len(rows) - 1) for error in errors]
+    labels = [label for _, label in rows if label == label]
+    total, errors = labels[0], [0, 0]
+    for i in range(1, len(labels)):
+        errors[0] += abs(labels[i] - labels[i - 1])
+        errors[1] += abs(labels[i] - total / i)
+        total += labels[i]
+    return [error / (len(labels) - 1) for error in errors]
 
 
 def race_river(make, rows):
-    model, error = make(), 0
+    model, error, labels = make(), 0, 0
     start = time.process_time()
-    for i, (inputs, label) in enumerate(rows):
-        if i:
+    for inputs, label in rows:
+        if label != label:
+            continue
+        if labels:
             error += abs(model.predict_one(inputs) - label)
         model.learn_one(inputs, label)
-    return error / (len(rows) - 1), 1e6 * (time.process_time() - start) / len(rows)
+        labels += 1
+    return error / (labels - 1), 1e6 * (time.process_time() - start) / len(rows)
 
 
 def race_retain(run, command, path):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as place:
-        said, _ = run([os.path.abspath(command[0]), "run", path, "--json", "--target", "number", *command[1:]], place)
+        said, _ = run([os.path.abspath(command[0]), "run", path, "--json", "--target", "number", "--set", "stream.on_bad=skip",
+            "--set", "stream.max_bad=1", *command[1:]], place)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = json.loads(said.splitlines()[-1])
     return told["mae"], 1e6 * (after.ru_utime - before.ru_utime) / told["samples"], told
+
+
+def less(error, than):
+    """By what share of it; where the other is never wrong, 0 or all."""
+    return 1 - error / than if than else -float(error > 0)
 
 
 def race(name, path, most, makers, run, command):
@@ -108,7 +117,7 @@ def race(name, path, most, makers, run, command):
         error, micros, told = race_retain(run, command, copy)
     line += " %8.4g %5.0f %6.1f %8.4g" % (error, micros, 100 * told["inside"], told["width"])
     best = min(nothing + [other for other, _ in results if other == other])
-    return line + " %+6.1f" % (100 * (1 - error / best)), (1 - error / best, 1 - error / min(nothing), micros)
+    return line + " %+6.1f" % (100 * less(error, best)), (less(error, best), less(error, min(nothing)), micros)
 
 
 def verdict(results):

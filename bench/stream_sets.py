@@ -1,7 +1,7 @@
 """Streams of bench/against-streams: by name, functions that give (inputs by name, label) row by row.
 
 CHOSEN are those that defaults were chosen or checked by; ASIDE those by which none was. STRANGE are made after what
-strangers' tables have: codes, dates in several forms, junk, gaps, many classes, concepts that come and go.
+strangers' tables have: codes, dates in several forms, junk, many classes, concepts that come and go. FRESH came last.
 """
 
 import csv
@@ -218,6 +218,52 @@ def junk(make):
                 junk="j%d" % draw.randrange(500), **{"noise%d" % k: draw.gauss(0, 1) for k in range(5)}), label
     return rows
 
+
+def turning_moons():
+    """Two moons that turn once around."""
+    import math
+    from sklearn.datasets import make_moons
+    inputs, labels = make_moons(n_samples=FRESH_ROWS, noise=0.2, random_state=8)
+    for i, ((x, y), label) in enumerate(zip(inputs - inputs.mean(axis=0), labels)):
+        c, s = (f(2 * math.pi * i / FRESH_ROWS) for f in (math.cos, math.sin))
+        yield {"x": c * x - s * y, "y": s * x + c * y}, int(label)
+
+
+def rare_moves():
+    """One row in fifty is of a cluster that jumps twice."""
+    draw = random.Random(21)
+    for i in range(FRESH_ROWS):
+        label = int(draw.random() < 0.02)
+        where = [(2, 2, 0), (-2, 0, 2), (0, -2, -2)][3 * i // FRESH_ROWS] if label else (0, 0, 0)
+        yield {"x%d" % j: draw.gauss(c, 0.7 if label else 1) for j, c in enumerate(where + (0, 0))}, label
+
+
+def gaps():
+    """Clusters of which three numbers in ten are missing."""
+    draw = random.Random(22)
+    for inputs, label in clusters(6, 8, 2)():
+        yield {k: "" if draw.random() < 0.3 else v for k, v in inputs.items()}, label
+
+
+def shops():
+    """The class by a pair of categories of 60 and 12 values; half-way a third of the pairs change."""
+    draw = random.Random(23)
+    of = {(a, b): draw.randrange(3) for a in range(60) for b in range(12)}
+    for i in range(FRESH_ROWS):
+        if i == FRESH_ROWS // 2:
+            of = {pair: draw.randrange(3) if draw.random() < 1 / 3 else c for pair, c in of.items()}
+        pair = min(59, int(draw.expovariate(0.1))), draw.randrange(12)
+        yield {"shop": "s%d" % pair[0], "kind": "k%d" % pair[1], "x": draw.gauss(0, 1)}, of[pair] if draw.random() < 0.9 else draw.randrange(3)
+
+
+# Made when the defaults were as they are, to check them.
+FRESH_ROWS = 4000
+FRESH = {
+    "turning moons": turning_moons,
+    "rare, moves": rare_moves,
+    "gaps": lambda: itertools.islice(gaps(), FRESH_ROWS),
+    "shops": shops,
+}
 
 STRANGE = {
     "codes": codes(400, 6, False),

@@ -81,31 +81,18 @@ NETS = {  # how it is made, its input, its stream, rate
 }
 
 
-def learner(name, steps, iterations, **settings):
+def learner(name, iterations, **settings):
+    """With defaults, but for the rate."""
     make, shape, _, rate = NETS[name]
-    window = max(20, steps * iterations // 200 * 10)  # validated every 10 iterations
-    said = {
-        "run_batch": 16,
-        "run_iterations": iterations,
-        "schedule_rate": rate,
-        "model_classes": CLASSES,
-        "replay_holdout": 0.1,
-        "average_gamma": 0.9,
-        "average_statistics_every": 2,
-        "schedule_validate_every": 10,
-        "schedule_validation_batch": 64,
-        "schedule_window": window,
-        "schedule_patience": 2 * window,
-        **settings,
-    }
+    said = {"run_batch": 16, "run_iterations": iterations, "schedule_rate": rate, "model_classes": CLASSES, **settings}
     return rt.Learner(make, input=shape, name=name, **said)
 
 
-def retention(name, method, steps, iterations, seed, folder=None):
+def retention(name, method, steps, iterations, seed, **settings):
     """The mean IR of the second half, and the accuracy before labels."""
     torch.set_num_threads(1)
     inputs, labels, right = [], [], []
-    with learner(name, steps, iterations, run_method=method, run_seed=seed, folder=folder) as it:
+    with learner(name, iterations, run_method=method, run_seed=seed, **settings) as it:
         for number, (x, y) in enumerate(NETS[name][2](steps, seed)):
             it.learn(x[:STEP], y[:STEP])
             inputs.append(x[STEP:])
@@ -118,6 +105,7 @@ def retention(name, method, steps, iterations, seed, folder=None):
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--nets", default=",".join(NETS))
+    asked.add_argument("--methods", default=",".join(METHODS), help="the first is compared with the last")
     asked.add_argument("--steps", type=int, default=1000)
     asked.add_argument("--iterations", type=int, default=4)
     asked.add_argument("--seeds", type=int, default=3)
@@ -125,14 +113,15 @@ def main():
     said = asked.parse_args()
     print(f"{said.steps} time steps of {STEP} samples, {said.iterations} iterations each, {said.seeds} seeds; late IR and LE in %")
     for name in said.nets.split(","):
-        found = {m: [] for m in METHODS}
-        for method, seed in ((m, 1 + s) for m in METHODS for s in range(said.seeds)):
+        found = {m: [] for m in said.methods.split(",")}
+        for method, seed in ((m, 1 + s) for m in found for s in range(said.seeds)):
             folder = said.out and os.path.join(said.out, f"{name}-{method}-{seed}")
-            found[method].append(retention(name, method, said.steps, said.iterations, seed, folder))
+            found[method].append(retention(name, method, said.steps, said.iterations, seed, folder=folder))
         for method, rows in found.items():
             ir, le = (statistics.mean(100 * row[i] for row in rows) for i in (0, 1))
-            print(f"{name:9} {method:9} IR {ir:5.1f}  LE {le:5.1f}", flush=True)
-        gains = [100 * (a[0] - b[0]) for a, b in zip(*found.values())]
+            print(f"{name:9} {method:21} IR {ir:5.1f}  LE {le:5.1f}", flush=True)
+        first, *_, last = found.values()
+        gains = [100 * (a[0] - b[0]) for a, b in zip(first, last)]
         spread = f" ± {statistics.stdev(gains):.1f}" if len(gains) > 1 else ""
         print(f"{name:9} gain in IR {statistics.mean(gains):+.1f}{spread}", flush=True)
 

@@ -1,7 +1,10 @@
 /* One line per number. */
 #include "came_to.h"
 
+#include <inttypes.h>
 #include <math.h>
+
+#include "eval/uneven.h"
 
 /*
  * What a share rests on, which is said if it is few, and what it is, if that is said. Of a handful
@@ -18,18 +21,18 @@ enum { SHARE_LEAST = 5 };
 static void add_share(
 	struct text *out, const char *name, double share, double plain, const struct rest *rest)
 {
-	char grouped[RUN_LOG_GROUPED];
+	const bool meant = rest && rest->means && isnan(plain);
 
 	if (isnan(share) || (rest && rest->samples > 0 && rest->samples < SHARE_LEAST))
 		return;
 	text_addf(out, "  %-26s%6.1f %%", name, 100 * share);
 	if (!isnan(plain))
 		text_addf(out, "   (plain model %.1f %%)", 100 * plain);
-	else if (rest && rest->means)
+	else if (meant)
 		text_addf(out, "   %s", rest->means);
 	if (rest && rest->samples > 0 && rest->samples < RUN_LOG_FEW)
-		text_addf(out, "   (of %s%s samples)", rest->most ? rest->most : "",
-			run_log_grouped(grouped, rest->samples));
+		text_addf(out, "%s%s%" PRId64 " samples%s", meant ? ", " : "   (of ",
+			rest->most ? rest->most : "", rest->samples, meant ? "" : ")");
 	text_add(out, "\n");
 }
 
@@ -72,18 +75,20 @@ static void add_errors(
 }
 
 /* Where classes are uneven: what accuracy hides. */
-static void add_uneven(struct text *out, const struct metrics_row *last)
+static void add_uneven(
+	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
 {
+	const bool latest = !rests->le || rests->le > UNEVEN_WINDOW;
+
 	add_share(out, "balanced accuracy", last->balanced, NAN, NULL);
 	add_share(out, "F1, mean of classes", last->f1, NAN, NULL);
 	add_share(out, "  of the rarer class", last->f1_rare, NAN, NULL);
 	if (!isnan(last->auc))
 		text_addf(out,
-			"  %-26s%7.3f   latest 10 000\n"
-			"  %-26s%6.1f %%   of the rarer class, if %.3g %% raise an alert; latest "
-			"10 000\n",
-			"AUC", last->auc, "recall at a budget", 100 * last->alert_recall,
-			100 * last->alert_share);
+			"  %-26s%7.3f%s\n"
+			"  %-26s%6.1f %%   of the rarer class, if %.3g %% give alarm\n",
+			"AUC", last->auc, latest ? "   latest 10 000, as the next line" : "",
+			"recall at a budget", 100 * last->alert_recall, 100 * last->alert_share);
 }
 
 static void add_before_labels(
@@ -106,7 +111,7 @@ static void add_before_labels(
 	if (last->same < 1)
 		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
 			"  kappa temporal", (last->le - last->same) / (1 - last->same));
-	add_uneven(out, last);
+	add_uneven(out, last, rests);
 }
 
 static void add_alarms(struct text *out, double alarms)

@@ -60,6 +60,13 @@ struct jwriter;
 struct text;
 
 /*
+ * Adds lines for a person; on a terminal they end between words, but for those that start with a
+ * blank. The first one begins in this column.
+ */
+enum { COLUMNS = 80 };
+void add_fitting(struct text *out, FILE *to, int column, const char *words);
+
+/*
  * Prints words for a person, tamed like messages, and releases them; an error if memory ran out
  * while building them.
  */

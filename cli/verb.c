@@ -4,15 +4,46 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/json_write.h"
 #include "base/words/nearest.h"
 #include "base/text.h"
 
-enum { MESSAGE = 8192 }; /* bytes at most; none are allocated, as memory may be short */
+enum { MESSAGE = 8192 }; /* bytes at most; none is needed from the heap, which may be short */
 
 static char last[MESSAGE];
+
+void add_fitting(struct text *out, FILE *to, int column, const char *words)
+{
+	char line[MESSAGE];
+
+	for (const char *at = words; *at; at += *at == '\n') {
+		const int size = (int)strcspn(at, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", size, at);
+		if (isatty(fileno(to)) && *line != ' ')
+			text_add_wrapped(out, line, column, 2);
+		else
+			text_addf(out, "%s\n", line);
+		at += size;
+		column = 0;
+	}
+}
+
+/* Where memory is short, as it comes. */
+static void put_message(const char *message)
+{
+	struct text words = {0};
+
+	add_fitting(&words, stderr, (int)strlen("retain: "), message);
+	if (words.failed || !words.data)
+		fprintf(stderr, "retain: %s\n", message);
+	else
+		fprintf(stderr, "retain: %s", words.data);
+	text_release(&words);
+}
 
 __attribute__((format(printf, 1, 0))) static void say_values(
 	const char *format, va_list values, char message[MESSAGE])
@@ -20,7 +51,7 @@ __attribute__((format(printf, 1, 0))) static void say_values(
 	if (vsnprintf(message, MESSAGE, format, values) < 0)
 		return;
 	text_tame(message);
-	fprintf(stderr, "retain: %s\n", message);
+	put_message(message);
 }
 
 void say(const char *format, ...)

@@ -91,7 +91,7 @@ static void show_progress(void *context, const struct run_progress *now)
 		show_errors(line, now);
 	} else {
 		show_percent(line, 0, "accuracy", now->step ? now->le : NAN);
-		show_percent(line, 1, "kept", now->ir);
+		show_percent(line, 1, "retention", now->ir);
 		show_recent(line, now);
 	}
 	if (rate < 1000)
@@ -136,18 +136,12 @@ static void close_ends(const struct ends *ends)
 		close(ends->output);
 }
 
-/* What a run is about, for a person; lines of a terminal end between words. */
-static void describe(FILE *to, char *about)
+/* What a run is about, for a person. */
+static void describe(FILE *to, const char *about)
 {
-	const bool wraps = isatty(fileno(to));
 	struct text words = {0};
-	char *rest = about;
 
-	for (char *line; (line = strsep(&rest, "\n"));)
-		if (wraps)
-			text_add_wrapped(&words, line, 0, 2);
-		else
-			text_addf(&words, "%s\n", line);
+	add_fitting(&words, to, 0, about);
 	print_words(to, &words, NULL);
 	fflush(to);
 }
@@ -159,6 +153,7 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	struct ends ends;
 	struct live *live;
 	char about[256];
+	int64_t bad;
 	int code = open_ends(watch->feed, &ends, err);
 
 	if (!code)
@@ -171,11 +166,13 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	live_describe(live, about, sizeof(about));
 	if (watch->describe)
 		describe(stderr, about);
+	bad = live_session(live)->bad;
 	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
 	code = live_go(live, &result->run, err);
 	progress_end(line);
 	result->lines = live_session(live)->lines;
 	result->bad_lines = live_session(live)->bad;
+	result->useless = !live_taken(live) && result->bad_lines > bad;
 	live_close(live);
 	close_ends(&ends);
 	return code;

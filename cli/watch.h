@@ -25,7 +25,8 @@ struct watch_result {
 	struct run_result run;
 	int64_t skipped;          /* of stored data: samples that could not be read, */
 	double waited;            /* ... and seconds that this process waited for it */
-	int64_t lines, bad_lines; /* of a live stream */
+	int64_t lines, bad_lines; /* of a live stream, */
+	bool useless;             /* ... of which this time no line could be taken */
 };
 
 /*

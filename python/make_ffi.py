@@ -1,7 +1,7 @@
-"""usage: make_ffi.py RETAIN_H OUTPUT
+"""usage: make_ffi.py OUTPUT HEADER...
 
 Writes the C source of the extension pyretain._retain. Its declarations are those of
-retain.h itself: what cffi cannot read of a header (the preprocessor, C++) is left out,
+the headers themselves: what cffi cannot read of them (the preprocessor, C++) is left out,
 and the compiler checks the rest against the real one.
 """
 
@@ -34,6 +34,8 @@ extern "Python" int pyretain_vector_square(void *context, struct retain_span x, 
     struct retain_err *err);
 extern "Python" int pyretain_vector_step(void *context, const struct retain_step *step, struct retain_err *err);
 extern "Python" int pyretain_vector_save(void *context, const void **bytes, size_t *size, struct retain_err *err);
+extern "Python" float *pyretain_batch_make(void *context, size_t floats);
+extern "Python" void pyretain_batch_free(void *context, float *batch);
 extern "Python" int pyretain_vector_load(void *context, const void *bytes, size_t size, struct retain_err *err);
 """
 
@@ -47,10 +49,12 @@ def declarations(header: str) -> str:
 
 
 def main() -> None:
-    header, output = sys.argv[1:]
+    output, *headers = sys.argv[1:]
     ffi = cffi.FFI()
-    with open(header, encoding="utf-8") as file:
-        ffi.cdef(declarations(file.read()) + CALLBACKS)
+    for header in headers:
+        with open(header, encoding="utf-8") as file:
+            ffi.cdef(declarations(file.read()))
+    ffi.cdef(CALLBACKS)
     ffi.set_source("pyretain._retain", '#include "retain.h"')
     ffi.emit_c_code(output)
 

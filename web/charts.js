@@ -25,26 +25,26 @@ function whyNoAverage() {
 /*
  * `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out.
  * `of`: the only kind of target that it is for; `numbers`: what is said otherwise of numbers. `blind`: lines but the
- * solid one never look at an input. `log`: a log scale, or one where values are far apart ("wide").
+ * solid one never look at an input. `thin`: what would be dashed is no plain model, and is a thin line. `log`: a log scale, or one where values are far apart ("wide").
  * `least`, `most`: no axis goes beyond. `span`: what is drawn around a line that does not move.
  */
 const charts = [
 	{id: "error", of: "number", title: "How far off: mean absolute error (MAE)", y: "error", scale: 1, solid: "error", dashed: "error_last",
-		dotted: "error_mean", blind: true, alarms: true, log: "wide", least: 0, dashes: " last value", dots: " mean so far",
-		note: "of predictions before the label, from one evaluation to the next; dashed: always saying the last value; dotted: the mean so far; ◆: a drift alarm",
+		dotted: "error_mean", blind: true, alarms: true, log: "wide", least: 0, dashes: " last value", dots: " mean so far", thin: true,
+		note: "of predictions before the label, from one evaluation to the next; thin: always saying the last value; dotted: the mean so far; ◆: a drift alarm",
 		why: () => "nothing was predicted"},
 	{id: "inside", of: "number", title: "Labels within the band", y: "within, %", scale: 100, solid: "inside", level: "coverage", mark: "asked",
 		least: 0, most: 100, span: 10, note: "share of labels between low and high, from one evaluation to the next; horizontal: what was asked (model.coverage)",
 		why: () => "nothing was predicted"},
 	{id: "width", of: "number", title: "Width of the band", y: "high less low", scale: 1, solid: "width", log: "wide", least: 0,
 		note: "mean, from one evaluation to the next", why: () => "nothing was predicted"},
-	{id: "le", title: "Right before the label: learning efficacy (LE)", y: "LE, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
-		alarms: true, dashes: " of all", dots: " guessing", least: 0, most: 100, span: 10,
-		note: "solid: of the latest 1 000 predictions; dashed: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
+	{id: "le", title: "Accuracy before the label (LE)", y: "accuracy, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
+		alarms: true, dashes: " of all", dots: " guessing", thin: true, least: 0, most: 100, span: 10,
+		note: "thick: of the latest 1 000 predictions; thin: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
 		numbers: {title: "Variance explained before the label (R²)", y: "explained, %", least: -100, dots: " last value",
-			note: "solid: of the latest 1 000 predictions; dashed: of all so far; dotted: by always saying the last value; ◆: a drift alarm"},
+			note: "thick: of the latest 1 000 predictions; thin: of all so far; dotted: by always saying the last value; ◆: a drift alarm"},
 		why: () => "nothing was predicted"},
-	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
+	{id: "ir", title: "Retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
 		alarms: true, least: 0, most: 100, span: 10, rest: "ir",
 		numbers: {y: "explained, %", least: -100, why: () => "it needs evaluation data of all the past, which live streams and programs have none of",
 			note: "variance explained of evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm"},
@@ -71,8 +71,8 @@ const charts = [
 		note: "accuracy on evaluation data still to come; it ends where the stream's end is near",
 		why: () => "it needs evaluation data of what is to come"},
 	{id: "gamma", title: "How far the averages reach back", y: "1/(1−γ), updates, log scale", scale: 1, solid: "gamma1", dashed: "gamma2",
-		log: true, step: true, calm: true, dashes: " shorter", map: (gamma) => gamma < 1 ? 1 / (1 - gamma) : null,
-		note: "in updates; solid: the longer, dashed: the shorter", why: whyNoAverage},
+		log: true, step: true, calm: true, dashes: " shorter", thin: true, map: (gamma) => gamma < 1 ? 1 / (1 - gamma) : null,
+		note: "in updates; thick: the longer, thin: the shorter", why: whyNoAverage},
 ];
 
 /* The large one: what methods are ranked by, or, of one method, what a reader asks first. */
@@ -407,10 +407,11 @@ function drawChart(chart, card, plot, layer, place) {
 	card.dataset.curves = series.length;
 	const perSeries = {};
 	series.forEach((one, s) => {
+		const thin = chart.thin && one.kind === "dashed";
 		perSeries[s] = {
 			color: one.kind === "dotted" || (chart.blind && one.kind === "dashed") ? neutral() : colour(one.group),
-			strokePattern: one.shared ? patterns.shared : patterns[one.kind],
-			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : isHero(chart) ? 2.5 : 2,
+			strokePattern: one.shared ? patterns.shared : thin ? null : patterns[one.kind],
+			strokeWidth: thin ? 1 : one.kind !== "solid" || crowd ? 1.5 : isHero(chart) ? 2.5 : 2,
 		};
 	});
 	const y = {axisLabelWidth: 54, ticker: isLog(chart, series) ? logTicks : valueTicks(chart)};

@@ -189,6 +189,7 @@ static int look_at_first(void *known, const char *section, const char *name, con
 /* Content decides; a name only says what its mistakes are mistakes of. */
 static int refuse_other(const char *file, struct err *err)
 {
+	static const char *const frames[] = {".parquet", ".feather", ".arrow", NULL};
 	struct stat about;
 	bool known = false;
 
@@ -198,6 +199,12 @@ static int refuse_other(const char *file, struct err *err)
 		return err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", file);
 	if (records_refuse_json(file, err))
 		return ERR_INPUT;
+	for (const char *const *ending = frames; *ending; ending++)
+		if (path_ends(file, *ending))
+			return err_set(err, ERR_INPUT,
+				"%s: python -m pyretain run %s reads it; the command itself does "
+				"not",
+				file, file);
 	ini_read_file(file, look_at_first, &known, NULL);
 	return known || access(file, R_OK)
 		       ? 0

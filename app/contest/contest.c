@@ -187,11 +187,12 @@ static void forget(struct contest_run *run)
 static int measure(struct contest_run *run, struct err *err)
 {
 	struct run_log *log;
-	const int code = run_log_open(&log, run->folder, RUN_LOG_METRICS | RUN_LOG_MATRIX, err);
+	const int code = run_log_open(
+		&log, run->folder, RUN_LOG_METRICS | RUN_LOG_EVENTS | RUN_LOG_MATRIX, err);
 
 	if (code)
 		return code;
-	measure_log(log, run->values);
+	measure_log(log, run->moment, run->values);
 	run->state = CONTEST_FINISHED;
 	run_log_close(log);
 	return 0;
@@ -294,6 +295,7 @@ static int make_runs(struct contest *contest, struct err *err)
 
 		run->variant = i / plan->seed_count;
 		run->seed = i % plan->seed_count;
+		run->moment = plan->scale ? plan->scale->moment_share : 0.5;
 		run->other = plan->shards && !in_shard(contest, run);
 		code = gather(contest, run, err);
 		if (!code)

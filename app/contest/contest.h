@@ -33,6 +33,7 @@ struct contest_run {
 	const char *config; /* resolved, as in a run's config.ini */
 	double work; /* samples trained on per time step: its budget, and a measure of its duration */
 	int evaluations;
+	double moment;  /* share of the run that mid1 ... are measured at */
 	bool convolves; /* its net can use several threads */
 	enum contest_state state;
 	bool other;    /* belongs to another shard: inspected, not made */
@@ -100,7 +101,8 @@ struct stats_paired contest_paired(
  * verdict is wrong. With one seed everything is open.
  */
 enum contest_word {
-	CONTEST_UNDECIDED, /* runs or variants are missing */
+	CONTEST_LEFT_OUT,  /* the scale has not all of its variants */
+	CONTEST_UNDECIDED, /* runs are missing */
 	CONTEST_OPEN,
 	CONTEST_MET,
 	CONTEST_MISSED,

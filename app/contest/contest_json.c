@@ -112,9 +112,11 @@ static void add_run(
 static void add_rule(const struct experiment_rule *rule, const struct contest_verdict *verdict,
 	struct jwriter *out)
 {
-	static const char *const words[] = {
+	static const char *const words[CONTEST_WORDS] = {
 		[CONTEST_OPEN] = "open", [CONTEST_MET] = "met", [CONTEST_MISSED] = "not met"};
 
+	if (verdict->word == CONTEST_LEFT_OUT)
+		return;
 	jwriter_table(out, NULL);
 	jwriter_text(out, "name", rule->name);
 	jwriter_text(out, "text", rule->text);

@@ -47,20 +47,28 @@ static int place_of(const struct contest *contest, int variant)
 	return -1;
 }
 
+/* Whether the contest has all variants that a rule is about. */
+static bool has_rule(const struct contest *contest, const struct experiment_rule *rule)
+{
+	const int others[] = {rule->against, rule->less[0], rule->less[1]};
+	bool has = true;
+
+	for (int i = 0; i < rule->of_count; i++)
+		has &= place_of(contest, rule->of[i]) >= 0;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		has &= others[i] < 0 || place_of(contest, others[i]) >= 0;
+	return has;
+}
+
 /* The rule's number for every seed. */
-static bool measure_rule(const struct contest *contest, const struct experiment_rule *rule,
+static void measure_rule(const struct contest *contest, const struct experiment_rule *rule,
 	double values[EXPERIMENT_SEEDS])
 {
 	double low[EXPERIMENT_SEEDS], other[EXPERIMENT_SEEDS];
-	const int against = rule->against < 0 ? 0 : place_of(contest, rule->against);
 	const int seeds = contest->plan.seed_count;
 
 	for (int i = 0; i < rule->of_count; i++) {
-		const int place = place_of(contest, rule->of[i]);
-
-		if (place < 0 || against < 0)
-			return false;
-		values_of(contest, place, rule->metric, other);
+		values_of(contest, place_of(contest, rule->of[i]), rule->metric, other);
 		for (int seed = 0; seed < seeds; seed++) {
 			const double value = other[seed];
 
@@ -73,15 +81,21 @@ static bool measure_rule(const struct contest *contest, const struct experiment_
 		}
 	}
 	if (rule->against >= 0)
-		values_of(contest, against, rule->against_metric, other);
+		values_of(contest, place_of(contest, rule->against), rule->against_metric, other);
 	for (int seed = 0; seed < seeds; seed++)
 		values[seed] -= rule->of_count > 1   ? low[seed]
 				: rule->against >= 0 ? other[seed]
 						     : 0;
-	return true;
+	for (int i = 0; i < 2 && rule->less[0] >= 0; i++) {
+		values_of(contest, place_of(contest, rule->less[i]),
+			i ? rule->against_metric : rule->metric, other);
+		for (int seed = 0; seed < seeds; seed++)
+			values[seed] -= i ? -other[seed] : other[seed];
+	}
 }
 
-const char *const contest_words[CONTEST_WORDS] = {"undecided", "open", "met", "NOT met"};
+const char *const contest_words[CONTEST_WORDS] = {
+	"left out", "undecided", "open", "met", "NOT met"};
 
 /* The verdict by the mean alone, and how probable it is by chance. */
 static void judge_rule(const struct contest *contest, const struct experiment_rule *rule,
@@ -94,8 +108,10 @@ static void judge_rule(const struct contest *contest, const struct experiment_ru
 
 	*verdict = (struct contest_verdict){.value = {.mean = NAN, .low = NAN, .high = NAN}};
 	*chance = NAN;
-	if (!measure_rule(contest, rule, values))
+	if (!has_rule(contest, rule))
 		return;
+	verdict->word = CONTEST_UNDECIDED;
+	measure_rule(contest, rule, values);
 	stats = stats_of(values, seeds);
 	verdict->value = stats_paired(values, zeros, seeds, STATS_LEVEL);
 	if (stats.count < seeds)
@@ -129,9 +145,10 @@ void contest_judge(const struct contest *contest, struct contest_verdicts *verdi
 	for (int i = 0; i < e->rule_count; i++) {
 		enum contest_word *word = &verdicts->of[i].word;
 
-		if (*word != CONTEST_UNDECIDED && !sure[i])
+		if (*word > CONTEST_UNDECIDED && !sure[i])
 			*word = CONTEST_OPEN;
 		verdicts->counts[*word]++;
 	}
-	verdicts->conclusion = conclusion_of(verdicts->counts, e->rule_count);
+	verdicts->conclusion =
+		conclusion_of(verdicts->counts, e->rule_count - verdicts->counts[CONTEST_LEFT_OUT]);
 }

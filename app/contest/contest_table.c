@@ -134,31 +134,64 @@ static int column_width(const struct contest *contest, int first, int measure, c
 	return width + 3;
 }
 
-/* A column per measure of the list, a row per variant from the first on. */
-static void add_rows(const struct contest *contest, const char *measured, int first,
-	cell_fn *cell_of, struct text *out)
+/* What rows are made of: variants from the first on, and what stands in a cell. */
+struct rows {
+	const struct contest *contest;
+	int first;
+	cell_fn *cell_of;
+};
+
+/* How many measures of a list fit beside the names; at least one. */
+static int count_fitting(const struct rows *rows, const char *list, int width)
 {
+	int used = 2 + name_width(rows->contest), count = 0, m;
+
+	while (next_measure(&list, &m)) {
+		used += column_width(rows->contest, rows->first, m, rows->cell_of);
+		if (width && count && used > width)
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* A column for each of the next measures of the list, a row per variant. Returns the others. */
+static const char *add_block(
+	const struct rows *rows, const char *measured, int count, struct text *out)
+{
+	const struct contest *contest = rows->contest;
 	const int width = name_width(contest);
 	const char *list = measured;
 	char cell[CELL];
 	int m;
 
 	text_addf(out, "  %-*s", width, "");
-	while (next_measure(&list, &m))
-		add_right(out, measures[m].title, column_width(contest, first, m, cell_of));
+	for (int i = 0; i < count && next_measure(&list, &m); i++)
+		add_right(out, measures[m].title,
+			column_width(contest, rows->first, m, rows->cell_of));
 	text_add(out, "\n");
-	for (int v = first; v < contest->variant_count; v++) {
+	for (int v = rows->first; v < contest->variant_count; v++) {
 		const char *name = contest_variant(contest, v);
 		const int finished = finished_of(contest, v);
 
 		text_addf(out, "  %s%*s", name, width - columns_of(name), "");
-		for (list = measured; next_measure(&list, &m);) {
-			cell_of(cell, contest, v, m);
-			add_right(out, cell, column_width(contest, first, m, cell_of));
+		list = measured;
+		for (int i = 0; i < count && next_measure(&list, &m); i++) {
+			rows->cell_of(cell, contest, v, m);
+			add_right(out, cell, column_width(contest, rows->first, m, rows->cell_of));
 		}
 		if (finished < contest->plan.seed_count)
 			text_addf(out, "   (%d of %d runs)", finished, contest->plan.seed_count);
 		text_add(out, "\n");
+	}
+	return list;
+}
+
+static void add_rows(const struct rows *rows, const char *measured, int width, struct text *out)
+{
+	for (int count; (count = count_fitting(rows, measured, width));) {
+		measured = add_block(rows, measured, count, out);
+		text_add(out, count_fitting(rows, measured, width) ? "\n" : "");
 	}
 }
 
@@ -208,12 +241,12 @@ static void add_honesty(const struct contest *contest, struct text *out)
 			(1 - STATS_LEVEL) * measured * (contest->variant_count - 1));
 }
 
-static void add_differences(const struct contest *contest, struct text *out)
+static void add_differences(const struct contest *contest, int width, struct text *out)
 {
 	if (contest->variant_count < 2)
 		return;
 	text_addf(out, "\nDifference from %s, paired by seed:\n\n", contest_variant(contest, 0));
-	add_rows(contest, differing(contest), 1, cell_of_difference, out);
+	add_rows(&(struct rows){contest, 1, cell_of_difference}, differing(contest), width, out);
 	text_add(out, "\n");
 	add_honesty(contest, out);
 }
@@ -236,12 +269,16 @@ static void add_rules(const struct contest *contest, struct text *out)
 	if (!e->rule_count)
 		return;
 	contest_judge(contest, &verdicts);
+	if (!verdicts.conclusion)
+		return;
 	if (e->claim)
 		text_addf(out, "\nThe paper: %s\n", e->claim);
 	text_add(out, "\n");
 	for (int i = 0; i < e->rule_count; i++) {
 		const struct contest_verdict *verdict = &verdicts.of[i];
 
+		if (verdict->word == CONTEST_LEFT_OUT)
+			continue;
 		text_addf(out, "  %-9s  %s: ", contest_words[verdict->word], e->rules[i].text);
 		if (verdict->value.count)
 			text_addf(out, "%.3f", verdict->value.mean);
@@ -249,7 +286,7 @@ static void add_rules(const struct contest *contest, struct text *out)
 			text_addf(out, " [%.2f, %.2f]", verdict->value.low, verdict->value.high);
 		text_add(out, verdict->value.count ? ", should be " : "should be ");
 		add_bounds(out, &e->rules[i]);
-		text_add(out, "\n");
+		text_add(out, verdict->word == CONTEST_MISSED ? "; against the claim\n" : "\n");
 	}
 	text_addf(out, "\nAltogether: %s. %d met, %d open, %d not met%s.\n", verdicts.conclusion,
 		verdicts.counts[CONTEST_MET], verdicts.counts[CONTEST_OPEN],
@@ -269,12 +306,12 @@ static void add_failures(const struct contest *contest, struct text *out)
 	}
 }
 
-void contest_table(const struct contest *contest, struct text *out)
+void contest_table(const struct contest *contest, int width, struct text *out)
 {
 	add_title(contest, out);
-	add_rows(contest, contest_shown(contest), 0, cell_of_mean, out);
+	add_rows(&(struct rows){contest, 0, cell_of_mean}, contest_shown(contest), width, out);
 	add_budgets(contest, out);
-	add_differences(contest, out);
+	add_differences(contest, width, out);
 	add_rules(contest, out);
 	add_failures(contest, out);
 }
@@ -367,12 +404,17 @@ void contest_table_tex(const struct contest *contest, struct text *out)
 
 /* ---- files ---- */
 
+static void whole_table(const struct contest *contest, struct text *out)
+{
+	contest_table(contest, 0, out);
+}
+
 int contest_table_write(const struct contest *contest, struct err *err)
 {
 	static const struct {
 		const char *name;
 		void (*add)(const struct contest *contest, struct text *out);
-	} files[] = {{"compare.txt", contest_table}, {"compare.csv", contest_table_csv},
+	} files[] = {{"compare.txt", whole_table}, {"compare.csv", contest_table_csv},
 		{"compare.tex", contest_table_tex}, {"compare.json", contest_table_json}};
 	int code = file_make_folder(contest->plan.out, err);
 

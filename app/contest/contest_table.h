@@ -8,8 +8,11 @@
 /* The measures shown as columns, "le, ir, ..."; lives as long as the experiment. */
 const char *contest_shown(const struct contest *contest);
 
-/* Mean and spread of each variant, differences from the first one, rules. */
-void contest_table(const struct contest *contest, struct text *out);
+/*
+ * Mean and spread of each variant, differences from the first one, rules. Rows that are longer
+ * than `width` are continued below; 0: none are.
+ */
+void contest_table(const struct contest *contest, int width, struct text *out);
 
 /* One row per variant: mean and sd of every measure, and the table's differences. */
 void contest_table_csv(const struct contest *contest, struct text *out);

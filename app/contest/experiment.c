@@ -133,7 +133,7 @@ static int read_scale(struct reading *reading, const struct place *place, struct
 	return set_own(reading,
 		(const struct own_key[]){{"about", &scale->about}, {"seeds", &scale->seeds},
 			{"config", &scale->config}, {"sources", &scale->sources},
-			{"variants", &scale->variants}, {0}},
+			{"variants", &scale->variants}, {"moment", &scale->moment}, {0}},
 		place, err);
 }
 
@@ -186,8 +186,8 @@ static int read_rule(struct reading *reading, const struct place *place, struct 
 	struct rule_words *words = &reading->rules[at];
 	const struct own_key keys[] = {{"text", &e->rules[at].text}, {"metric", &words->metric},
 		{"of", &words->of}, {"against", &words->against},
-		{"against_metric", &words->against_metric}, {"least", &words->least},
-		{"most", &words->most}, {0}};
+		{"against_metric", &words->against_metric}, {"less", &words->less},
+		{"least", &words->least}, {"most", &words->most}, {0}};
 
 	return set_own(reading, keys, place, err);
 }

@@ -21,6 +21,7 @@
  *	config = cloc                   ; configs/cloc.ini, below all settings
  *	sources = manifest              ; kinds of stream.source that fit it; of a preset its own
  *	variants = no-c3                ; only these; all where nothing is said
+ *	moment = 0.05                   ; the share of the run that mid1 ... are measured at; 0.5
  *	seeds = 1
  *
  *	[variant no-c3]                 ; its name is its folder's name
@@ -38,9 +39,10 @@
  *	against = no-c3                 ; the difference counts; without it, the value
  *	least   = 3                     ; and/or most: the bounds on its mean over the seeds
  *
- * A rule with `against_metric` takes another measure on that side; one with several
- * variants after `of` is about the spread, the largest less the smallest. Keys with
- * a dot are settings of the run. In a variant's settings {NAME} stands for the run
+ * A rule with `against_metric` takes another measure on that side; `less = A, B` takes off
+ * A's lead over B; one with several variants after `of` is about the spread, the largest
+ * less the smallest. A scale without one of a rule's variants has no such rule. Keys with a
+ * dot are settings of the run. In a variant's settings {NAME} stands for the run
  * folder that variant NAME, which must come before, made with the same seed.
  */
 #ifndef RETAIN_CONTEST_EXPERIMENT_H
@@ -75,7 +77,8 @@ struct experiment_variant {
 
 struct experiment_scale {
 	const char *name;
-	const char *about, *seeds, *config, *sources, *variants; /* may be NULL */
+	const char *about, *seeds, *config, *sources, *variants, *moment; /* may be NULL */
+	double moment_share; /* what `moment` says, or 0.5 */
 	struct experiment_settings settings;
 };
 
@@ -91,6 +94,7 @@ struct experiment_rule {
 	int metric, against_metric;
 	int of[EXPERIMENT_VARIANTS], of_count; /* indices in variants */
 	int against;                           /* -1: none */
+	int less[2];                           /* whose difference is taken off; -1: none */
 	double least, most;                    /* -INFINITY, INFINITY: none */
 };
 

@@ -9,7 +9,7 @@
 
 /* A rule's raw words, before they are looked up. */
 struct rule_words {
-	const char *metric, *of, *against, *against_metric, *least, *most;
+	const char *metric, *of, *against, *against_metric, *less, *least, *most;
 };
 
 /*

@@ -37,6 +37,28 @@ static int look_up_variant(const struct experiment *e, const struct experiment_r
 		err, ERR_INPUT, "%s: rule %s: there is no variant %s", e->path, rule->name, name);
 }
 
+/* "A, B" */
+static int look_up_less(const struct experiment *e, struct experiment_rule *rule, const char *words,
+	struct err *err)
+{
+	char name[128];
+	int count = 0, code = 0;
+
+	rule->less[0] = rule->less[1] = -1;
+	if (!words)
+		return 0;
+	while (!code && count < 2 && experiment_word(&words, name, sizeof(name)))
+		code = look_up_variant(e, rule, name, &rule->less[count++], err);
+	if (!code &&
+		(count < 2 || experiment_word(&words, name, sizeof(name)) || rule->against < 0))
+		code = err_set(err, ERR_INPUT,
+			"%s: rule %s: less has two variants, and takes their difference off that "
+			"of "
+			"of and against",
+			e->path, rule->name);
+	return code;
+}
+
 static int look_up_bound(const struct experiment *e, const struct experiment_rule *rule,
 	const char *words, double otherwise, double *bound, struct err *err)
 {
@@ -60,6 +82,8 @@ static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
 		code = look_up_variant(e, rule, name, &rule->of[rule->of_count++], err);
 	if (!code && words->against)
 		code = look_up_variant(e, rule, words->against, &rule->against, err);
+	if (!code)
+		code = look_up_less(e, rule, words->less, err);
 	if (!code)
 		code = look_up_metric(e, rule,
 			words->against_metric ? words->against_metric : words->metric,
@@ -96,9 +120,8 @@ static int look_up_extra(
 		extra->variant < 0 ? "variant" : "scale", extra->variant < 0 ? name : scale);
 }
 
-/* The variants that a scale names. */
-static int check_scale(
-	const struct experiment *e, const struct experiment_scale *scale, struct err *err)
+/* The variants that a scale names, and its moment. */
+static int finish_scale(const struct experiment *e, struct experiment_scale *scale, struct err *err)
 {
 	const char *words = scale->variants;
 	char name[128];
@@ -107,6 +130,12 @@ static int check_scale(
 		if (experiment_variant(e, name) < 0)
 			return err_set(err, ERR_INPUT, "%s: scale %s: there is no variant %s",
 				e->path, scale->name, name);
+	scale->moment_share = 0.5;
+	if (scale->moment && (!text_to_double(scale->moment, &scale->moment_share) ||
+				     !(scale->moment_share > 0 && scale->moment_share <= 1)))
+		return err_set(err, ERR_INPUT,
+			"%s: scale %s: moment = %s: must be a share of the run, in (0, 1]", e->path,
+			scale->name, scale->moment);
 	return 0;
 }
 
@@ -156,7 +185,7 @@ int experiment_look_up(struct experiment *e, const struct rule_words *rules, str
 	for (int i = 0; i < e->extra_count && !code; i++)
 		code = look_up_extra(e, &e->extras[i], err);
 	for (int i = 0; i < e->scale_count && !code; i++)
-		code = check_scale(e, &e->scales[i], err);
+		code = finish_scale(e, &e->scales[i], err);
 	for (int i = 0; i < e->rule_count && !code; i++)
 		code = finish_rule(e, &e->rules[i], &rules[i], err);
 	if (!code && (!e->title || !e->variant_count))

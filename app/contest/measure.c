@@ -1,7 +1,7 @@
 /*
  * Values of eval/summary.h from metrics.csv, and accuracy by time range: ranges are eighths of
  * the stream, and their accuracy is the mean of the matrix's bins, over the late rows or in the
- * row at half of the run.
+ * row at a moment of the run, by default half of it.
  */
 #include "contest/measure.h"
 
@@ -12,7 +12,7 @@
 
 /* clang-format off */
 #define RANGE(prefix, title, help, when, n, which)                                                 \
-	{prefix #n, title " " #n "/8", help which, true, 2, .range = n, .at_half = when}
+	{prefix #n, title " " #n "/8", help which, true, 2, .range = n, .at_moment = when}
 #define RANGES(prefix, title, help, when)                                                          \
 	RANGE(prefix, title, help, when, 1, " first eighth of the stream"),                        \
 	RANGE(prefix, title, help, when, 2, " second eighth"),                                     \
@@ -25,15 +25,16 @@
 /* clang-format on */
 
 const struct measure measures[MEASURES + 1] = {
-	{"le", "LE", "learning efficacy over the whole run", true, 2, "le", SUMMARY_LAST},
-	{"ir", "IR", "information retention at the end", true, 2, "ir", SUMMARY_LAST},
+	{"le", "accuracy (LE)", "learning efficacy over the whole run", true, 2, "le",
+		SUMMARY_LAST},
+	{"ir", "retention (IR)", "information retention at the end", true, 2, "ir", SUMMARY_LAST},
 	{"late_ir", "late IR", "the same, mean of the last quarter of evaluations", true, 2, "ir",
 		SUMMARY_LATE},
 	{"mean_ir", "mean IR", "the same, mean over all evaluations of the run", true, 2, "ir",
 		SUMMARY_ALL},
 	{"early_ir", "early IR", "the same, mean of the first quarter of evaluations", true, 2,
 		"ir", SUMMARY_EARLY},
-	{"ft", "FT", "forward transfer, the last that could be measured", true, 2, "ft",
+	{"ft", "next (FT)", "forward transfer, the last that could be measured", true, 2, "ft",
 		SUMMARY_LAST},
 	{"late_ft", "late FT", "the same, mean of the last quarter that could be", true, 2, "ft",
 		SUMMARY_LATE},
@@ -50,6 +51,8 @@ const struct measure measures[MEASURES + 1] = {
 	{"blind", "blind", "learning efficacy of guessing by the last labels", true, 2, "blind",
 		SUMMARY_LAST},
 	{"lr", "rate", "learning rate at the end", false, 5, "lr", SUMMARY_LAST},
+	{"first_cut", "first cut", "share of the run until the rate is first cut", true, 2,
+		.first_cut = true},
 	{"sigma", "gap", "validation accuracy of the average less that of SGD, at the end", true, 2,
 		"sigma", SUMMARY_LAST},
 	{"late_sigma", "late gap", "the same, mean of the last quarter", true, 2, "sigma",
@@ -62,6 +65,10 @@ const struct measure measures[MEASURES + 1] = {
 		"val_acc_sgd", SUMMARY_LATE},
 	{"val_loss", "val loss", "validation loss of the best average at the end", false, 3,
 		"val_loss_ma", SUMMARY_LAST},
+	{"early_val_loss", "early val loss", "the same, mean of the first quarter", false, 3,
+		"val_loss_ma", SUMMARY_EARLY},
+	{"late_val_loss", "late val loss", "the same, mean of the last quarter", false, 3,
+		"val_loss_ma", SUMMARY_LATE},
 	{"le5", "LE top 5", "learning efficacy, a label among five guesses", true, 2, "le5",
 		SUMMARY_LAST},
 	{"le_ever", "LE ever", "with fast weights: learning efficacy of the slow net", true, 2,
@@ -106,11 +113,12 @@ const struct measure measures[MEASURES + 1] = {
 		SUMMARY_LAST},
 	{"seconds", "seconds", "time it took", false, 1, "seconds", SUMMARY_LAST},
 	RANGES("range", "range", "late accuracy on data of the", false),
-	RANGES("mid", "mid", "accuracy at half of the run on data of the", true),
+	RANGES("mid", "mid",
+		"accuracy at half of the run, or at the scale's moment, on data of the", true),
 	{"tilt", "old less new", "late accuracy on data of the first half less that of the second",
 		true, 2, .tilt = true},
-	{"mid_tilt", "past less future", "the same at half of the run", true, 2, .tilt = true,
-		.at_half = true},
+	{"mid_tilt", "past less future", "the same at that moment", true, 2, .tilt = true,
+		.at_moment = true},
 };
 
 int measure_find(const char *name)
@@ -153,26 +161,43 @@ static double range_mean(const struct run_matrix *matrix, int range, int ranges,
 	return count ? sum / count : NAN;
 }
 
-static double measure_range(const struct measure *measure, const struct run_matrix *matrix)
+static double measure_range(
+	const struct measure *measure, const struct run_matrix *matrix, double moment)
 {
-	const int half = (matrix->rows + 1) / 2;
-	const int end = measure->at_half ? half : matrix->rows;
-	const int first = !measure->at_half ? matrix->rows - (int)summary_late((size_t)matrix->rows)
-			  : half > 0        ? half - 1
-					    : 0;
+	/* The last evaluation of the share of the run; of an odd number, half is the middle one. */
+	const int then = (int)ceil(moment * matrix->rows - 1e-9);
+	const int end = measure->at_moment ? then : matrix->rows;
+	const int first = !measure->at_moment
+				  ? matrix->rows - (int)summary_late((size_t)matrix->rows)
+			  : then > 0 ? then - 1
+				     : 0;
 
 	if (measure->tilt)
 		return range_mean(matrix, 0, 2, first, end) - range_mean(matrix, 1, 2, first, end);
 	return range_mean(matrix, measure->range - 1, MEASURE_RANGES, first, end);
 }
 
-void measure_log(const struct run_log *log, double values[MEASURES])
+/* All of a run that never cuts is uncut. */
+static double first_cut(const struct run_log *log)
+{
+	if (!log->count)
+		return NAN;
+	if (!log->cut_count)
+		return 1;
+	return (double)log->cuts[0].iteration / (double)log->rows[log->count - 1].iteration;
+}
+
+void measure_log(const struct run_log *log, double moment, double values[MEASURES])
 {
 	for (int i = 0; i < MEASURES; i++) {
 		const struct measure *measure = &measures[i];
 
+		if (measure->first_cut) {
+			values[i] = first_cut(log);
+			continue;
+		}
 		if (measure->range || measure->tilt) {
-			values[i] = measure_range(measure, &log->matrix);
+			values[i] = measure_range(measure, &log->matrix, moment);
 			continue;
 		}
 		values[i] = summary_value(

@@ -12,7 +12,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 44 + 2 * MEASURE_RANGES,
+	MEASURES = 47 + 2 * MEASURE_RANGES,
 };
 
 /* In the unit of a target: as many digits as its size needs. */
@@ -27,9 +27,10 @@ struct measure {
 	const char *column; /* of metrics.csv, and which of its rows; */
 	enum summary_span span;
 	bool per_iteration;
-	int range;    /* or else a range of the matrix, from 1, */
-	bool tilt;    /* or its first half minus its second, */
-	bool at_half; /* ... in the row at half of the run, not over the late ones */
+	bool first_cut; /* or else when the rate is first cut, */
+	int range;      /* or else a range of the matrix, from 1, */
+	bool tilt;      /* or its first half minus its second, */
+	bool at_moment; /* ... in the row at a moment of the run, not over the late ones */
 };
 
 extern const struct measure measures[MEASURES + 1]; /* ends with a row without a name */
@@ -40,7 +41,10 @@ int measure_find(const char *name);
 /* Digits after the point to show a value, or a difference of values of this size, with. */
 int measure_digits(const struct measure *measure, double value);
 
-/* All of them; NAN if the run did not measure it. */
-void measure_log(const struct run_log *log, double values[MEASURES]);
+/*
+ * All of them; NAN if the run did not measure it. moment: the share of the run that those of its
+ * middle are measured at.
+ */
+void measure_log(const struct run_log *log, double moment, double values[MEASURES]);
 
 #endif

@@ -46,14 +46,16 @@ static double within(int freedom, double x)
 
 struct stats_bounded stats_bounded(const struct stats *stats, double least, double most)
 {
-	/* Products of the same decimals may differ in their last bits: 0.1 * 0.1 is at most 0.01. */
+	/* Products of the same decimals and means of equal values may differ in their last bits:
+	 * 0.1 * 0.1 is at most 0.01. */
 	const double rounding = 1e-12 * fabs(stats->mean);
 	const double far = fmin(stats->mean - least, most - stats->mean);
 	const double error = stats->sd / sqrt(stats->count);
 	struct stats_bounded bounded = {.inside = far >= -rounding, .chance = NAN};
 
 	if (stats->count > 1)
-		bounded.chance = error > 0 ? 1 - within(stats->count - 1, fabs(far) / error) : 0;
+		bounded.chance =
+			error > rounding ? 1 - within(stats->count - 1, fabs(far) / error) : 0;
 	return bounded;
 }
 

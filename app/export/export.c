@@ -172,6 +172,9 @@ static int open_about(struct walk *w, struct err *err)
 		code = journal_noted(w->journal, "target", &target, err);
 	about->target = target_kind(target ? target : target_class.name);
 	about->width = journal_width(w->journal);
+	about->bare = w->wish->bare;
+	w->result->labels = about->width;
+	w->result->numbers = about->target == TARGET_NUMBER;
 	mem_free(target);
 	if (!code)
 		code = run_read_classes(&about->names, &kept, w->journal, err);
@@ -277,7 +280,7 @@ static int walk(struct walk *w, struct err *err)
 
 	if (!code)
 		code = add_samples(w, err);
-	if (!code)
+	if (!code && !w->about.bare)
 		code = add_waiting(w, err);
 	if (!code)
 		code = w->out.format->end(&w->out, err);

@@ -14,6 +14,7 @@
 #ifndef RETAIN_EXPORT_EXPORT_H
 #define RETAIN_EXPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ struct export_wish {
 	const char *format; /* NULL: by the ending of `out`, else ndjson */
 	const char *out;    /* NULL: `to` */
 	FILE *to;
+	bool bare; /* csv: labels and inputs, of samples that have both: a table to learn again */
 };
 
 /* What it came to, and what is missing. */
@@ -35,6 +37,8 @@ struct export_result {
 	int64_t timeless;         /* written, or left out if a time was asked for: unknown when */
 	int64_t nameless;         /* written without an id */
 	int64_t columns;          /* of inputs that are hashes, and cannot be given back */
+	int labels;               /* of a sample, and ... */
+	bool numbers;             /* ... whether they are numbers */
 };
 
 /* ERR_INPUT: the wish cannot be granted, or the folder has no journal. */

@@ -10,11 +10,20 @@
 
 static const char *const kinds[NUMBER_OUTPUTS] = {"prediction", "low", "high"};
 
+/* Before a field, but for a row's first. */
+static void comma(struct export_out *out)
+{
+	const struct text *words = &out->words;
+
+	if (words->size && words->data[words->size - 1] != '\n')
+		text_add(&out->words, ",");
+}
+
 static void head(struct export_out *out, const char *word, int k)
 {
 	char name[NUMBER_NAME], words[2 * NUMBER_NAME];
 
-	text_add(&out->words, ",");
+	comma(out);
 	if (out->about->width == 1)
 		text_add(&out->words, word);
 	else {
@@ -42,35 +51,36 @@ static int begin(struct export_out *out, struct err *err)
 	const struct export_about *about = out->about;
 	const bool numbers = about->target == TARGET_NUMBER;
 
-	out->words.safe = true;
-	text_add(&out->words, "id,sample,asked,labelled,corrected,weight");
+	out->words.safe = !about->bare;
+	if (!about->bare)
+		text_add(&out->words, "id,sample,asked,labelled,corrected,weight");
 	for (int k = 0; k < about->width; k++)
 		head(out, "label", k);
-	for (int kind = 0; kind < (numbers ? NUMBER_OUTPUTS : 1); kind++)
+	for (int kind = 0; !about->bare && kind < (numbers ? NUMBER_OUTPUTS : 1); kind++)
 		for (int k = 0; k < about->width; k++)
 			head(out, kinds[kind], k);
-	if (!numbers)
+	if (!numbers && !about->bare)
 		text_add(&out->words, ",probability");
 	head_inputs(out);
 	return 0;
 }
 
-static void add_float(struct text *words, float number)
+static void add_float(struct export_out *out, float number)
 {
-	char out[TEXT_NUMBER];
+	char words[TEXT_NUMBER];
 
-	text_add(words, ",");
+	comma(out);
 	if (isnan(number))
 		return;
-	text_from_float(out, number);
-	text_add(words, out);
+	text_from_float(words, number);
+	text_add(&out->words, words);
 }
 
 static void add_class(struct export_out *out, const union target *target)
 {
 	const char *name = target ? class_list_name(&out->about->names, target->class) : NULL;
 
-	text_add(&out->words, ",");
+	comma(out);
 	if (name)
 		text_add_field(&out->words, name);
 	else if (target && target->class >= 0)
@@ -82,10 +92,10 @@ static void add_numbers(struct export_out *out, const struct export_row *row)
 	const int width = out->about->width;
 
 	for (int k = 0; k < width; k++)
-		add_float(&out->words, row->label ? row->label[k].number : NAN);
-	for (int kind = 0; kind < NUMBER_OUTPUTS; kind++)
+		add_float(out, row->label ? row->label[k].number : NAN);
+	for (int kind = 0; !out->about->bare && kind < NUMBER_OUTPUTS; kind++)
 		for (int k = 0; k < width; k++)
-			add_float(&out->words, row->guess[k * NUMBER_OUTPUTS + kind].number);
+			add_float(out, row->guess[k * NUMBER_OUTPUTS + kind].number);
 }
 
 static void add_input(struct export_out *out, const float *input)
@@ -94,7 +104,7 @@ static void add_input(struct export_out *out, const float *input)
 	char words[SCHEMA_SAID];
 
 	for (size_t i = 0; !about->schema && i < about->floats; i++)
-		add_float(&out->words, input[i]);
+		add_float(out, input[i]);
 	for (int i = 0; about->schema && i < schema_count(about->schema); i++) {
 		text_add(&out->words, ",");
 		text_add_field(
@@ -111,7 +121,7 @@ static void add_time(struct export_out *out, int64_t when)
 	text_add(&out->words, export_time(when, words));
 }
 
-static int add(struct export_out *out, const struct export_row *row, struct err *err)
+static void add_said(struct export_out *out, const struct export_row *row)
 {
 	text_add_field(&out->words, row->said->key);
 	text_add(&out->words, ",");
@@ -120,13 +130,22 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 	add_time(out, row->said->asked);
 	add_time(out, row->said->labelled);
 	add_time(out, row->said->corrected);
-	add_float(&out->words, row->label ? row->weight : NAN);
-	if (out->about->target == TARGET_NUMBER) {
+	add_float(out, row->label ? row->weight : NAN);
+}
+
+static int add(struct export_out *out, const struct export_row *row, struct err *err)
+{
+	const bool bare = out->about->bare;
+
+	if (!bare)
+		add_said(out, row);
+	if (out->about->target == TARGET_NUMBER)
 		add_numbers(out, row);
-	} else {
+	else
 		add_class(out, row->label);
+	if (out->about->target != TARGET_NUMBER && !bare) {
 		add_class(out, row->guess);
-		add_float(&out->words, (float)row->probability);
+		add_float(out, (float)row->probability);
 	}
 	add_input(out, row->input);
 	return 0;

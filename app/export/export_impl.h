@@ -23,6 +23,7 @@ struct export_about {
 	struct class_list names;
 	struct schema *schema; /* NULL: inputs are numbers without names */
 	size_t floats;
+	bool bare;
 };
 
 struct export_row {

@@ -135,9 +135,31 @@ const char *npy_read(struct npy_header *header, const unsigned char *bytes, size
 	why = read_type(header, words);
 	if (!why)
 		why = read_shape(header, words);
-	if (!why && (!find(&words, "'fortran_order'") || !take(&words, "False")))
-		why = "is in Fortran's order; save numpy.ascontiguousarray of it";
+	if (!why && find(&words, "'fortran_order'"))
+		header->fortran = take(&words, "True");
+	if (!why && !header->fortran && !take(&words, "False"))
+		why = "its header does not say the order of elements";
 	return why ? why : check_size(header, size);
+}
+
+int64_t npy_place(const struct npy_header *header, int64_t i, int64_t k)
+{
+	int64_t place = 0;
+
+	if (!header->fortran) {
+		for (int d = 1; d < header->dimensions; d++)
+			i *= header->shape[d];
+		return i + k;
+	}
+	for (int d = header->dimensions - 1; d > 0; d--) {
+		int64_t stride = 1;
+
+		for (int before = 1; before < d; before++)
+			stride *= header->shape[before];
+		place += k % header->shape[d] * stride;
+		k /= header->shape[d];
+	}
+	return i + header->shape[0] * place;
 }
 
 const char *npy_type_name(enum npy_type type)

@@ -16,11 +16,18 @@ struct npy_header {
 	size_t each; /* bytes of an element */
 	int dimensions;
 	int64_t shape[NPY_DIMENSIONS];
-	size_t at; /* offset of the elements */
+	bool fortran; /* the first index runs fastest */
+	size_t at;    /* offset of the elements */
 };
 
 /* NULL, or an error message. The bytes after the header are only counted. */
 const char *npy_read(struct npy_header *header, const unsigned char *bytes, size_t size);
+
+/*
+ * Where element k of row i stands, in elements: rows are along the first dimension, and their
+ * elements counted as if the last index ran fastest.
+ */
+int64_t npy_place(const struct npy_header *header, int64_t i, int64_t k);
 
 /* The name of a type, "<f4". */
 const char *npy_type_name(enum npy_type type);

@@ -133,12 +133,13 @@ static int begin(struct explain *e, const struct stored_view *view, struct err *
 	e->donors_most = e->donors_most < DONORS_LEAST ? DONORS_LEAST
 			 : e->donors_most > DONORS     ? DONORS
 						       : e->donors_most;
-	if (!e->config.rows)
-		e->config.rows = ASKED / (e->columns + 1);
-	if (e->config.rows < ROWS_LEAST)
-		e->config.rows = ROWS_LEAST;
-	if (e->config.rows > ROWS_MOST)
-		e->config.rows = ROWS_MOST;
+	if (!e->config.rows) {
+		const int rows = ASKED / (e->columns + 1);
+
+		e->config.rows = rows < ROWS_LEAST  ? ROWS_LEAST
+				 : rows > ROWS_MOST ? ROWS_MOST
+						    : rows;
+	}
 	e->donors = mem_new(e->donors_most * e->floats, sizeof(*e->donors));
 	e->inputs = mem_new(CHUNK * e->floats, sizeof(*e->inputs));
 	e->answers = mem_new(CHUNK * (size_t)e->outputs, sizeof(*e->answers));
@@ -167,12 +168,10 @@ static double number_loss(struct explain *e, const float *answer, const union ta
 	return sum / e->width;
 }
 
-static double class_loss(
-	const struct explain *e, const float *answer, int known, const union target *label)
+static double class_loss(const float *answer, int known, const union target *label)
 {
 	int best = 0;
 
-	(void)e;
 	for (int i = 1; i < known; i++)
 		if (answer[i] > answer[best])
 			best = i;
@@ -217,7 +216,7 @@ static void exchange(struct explain *e, const float *sample, int64_t step, int f
 static int ask(struct explain *e, const struct stored_view *view, const float *sample,
 	const union target *label, struct err *err)
 {
-	struct explain_sum *range = &e->range[view->step * e->config.ranges / view->steps];
+	const int64_t range = view->step * e->config.ranges / view->steps;
 	const int known = learner_classes(view->learner);
 	double base = 0;
 
@@ -232,17 +231,15 @@ static int ask(struct explain *e, const struct stored_view *view, const float *s
 		for (int i = 0; i < n; i++) {
 			const float *answer = e->answers + (size_t)i * (size_t)e->outputs;
 			const double loss = e->numbers ? number_loss(e, answer, label)
-						       : class_loss(e, answer, known, label);
+						       : class_loss(answer, known, label);
 
 			if (at + i < 0)
 				base = loss;
 			else
-				explain_add(&e->column[at + i].range[view->step * e->config.ranges /
-								     view->steps],
-					loss - base);
+				explain_add(&e->column[at + i].range[range], loss - base);
 		}
 	}
-	explain_add(range, base);
+	explain_add(&e->range[range], base);
 	return 0;
 }
 

@@ -1,13 +1,14 @@
 /* What an explanation says, for people and programs. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "inspect/explain_impl.h"
 
-enum { NAME_MOST = 24 };
+enum { NAME_MOST = 20, CELL = 8, ERROR = 7 };
 
 void explain_add(struct explain_sum *sum, double value)
 {
@@ -85,25 +86,28 @@ static struct place *sorted(const struct explain *e)
 
 /* --- for people --- */
 
-/* Points of accuracy have one digit behind the point, numbers of any size three that count. */
+/* Points of accuracy have one digit behind the point, numbers of any size two or three that count. */
 static void add_cell(struct text *out, const struct explain *e, double value)
 {
+	char words[32];
+
 	if (isnan(value))
-		text_addf(out, "%7s", "-");
-	else if (e->numbers)
-		text_addf(out, "%7.3g", value);
-	else
-		text_addf(out, "%7.1f", 100 * value);
+		snprintf(words, sizeof(words), "-");
+	else if (!e->numbers)
+		snprintf(words, sizeof(words), "%.1f", 100 * value);
+	else if (snprintf(words, sizeof(words), "%.3g", value) >= CELL - 1)
+		snprintf(words, sizeof(words), "%.2g", value);
+	text_addf(out, "%*s", CELL, words);
 }
 
 static void add_error(struct text *out, const struct explain *e, double error)
 {
 	if (isnan(error))
-		text_addf(out, "%7s", "");
+		text_addf(out, "%*s", ERROR, "");
 	else if (e->numbers)
-		text_addf(out, " ±%-5.2g", error);
+		text_addf(out, " ±%-*.1g", ERROR - 2, error);
 	else
-		text_addf(out, " ±%-5.1f", 100 * error);
+		text_addf(out, " ±%-*.1f", ERROR - 2, 100 * error);
 }
 
 static void add_row(struct text *out, const struct explain *e, const struct explain_column *column)
@@ -123,7 +127,8 @@ static void add_row(struct text *out, const struct explain *e, const struct expl
 
 static void add_base(struct text *out, const struct explain *e)
 {
-	text_addf(out, "  %-*s%14s%7s  ", NAME_MOST, e->numbers ? "error" : "accuracy, %", "", "");
+	text_addf(out, "  %-*s%*s", NAME_MOST, e->numbers ? "error" : "accuracy, %",
+		CELL + ERROR + CELL + 2, "");
 	for (int i = 0; i < e->config.ranges; i++) {
 		const double mean = explain_mean(&e->range[i]);
 
@@ -140,9 +145,10 @@ void explain_text(const struct explain *e, int most, struct text *out)
 	out->failed |= !places;
 	text_add(out, e->numbers ? "What the mean absolute error rises by"
 				 : "What accuracy falls by, in points,");
-	text_add(out, " when a column has the value of another row;\nmeasured before the label");
+	text_add(out, " when a column has another row's value;\nmeasured before the label");
 	text_addf(out, ", on %" PRId64 " rows.\n\n", explain_asked(e));
-	text_addf(out, "  %-*s%7s%7s%7s  %9s\n", NAME_MOST, "", "now", "", "all", "over time");
+	text_addf(out, "  %-*s%*s%*s%*s  %*s\n", NAME_MOST, "", CELL, "now", ERROR, "", CELL, "all",
+		CELL + 3, "over time");
 	for (int i = 0; i < count && places; i++)
 		add_row(out, e, &e->column[places[i].column]);
 	if (count < e->columns)

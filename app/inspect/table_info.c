@@ -112,13 +112,12 @@ static int count_cell(
 
 static int count_rows(struct survey *s, struct err *err)
 {
-	const uint64_t mask = (UINT64_C(1) << TABLE_AT_BITS) - 1;
 	struct csv_field *fields = mem_new((size_t)s->plan.count, sizeof(*fields));
 	int code = fields ? 0 : err_memory(err, "a row", sizeof(*fields));
 	size_t used;
 
 	for (size_t row = 0; row < s->scan.rows.count && !code; row++) {
-		const size_t at = (size_t)(s->scan.rows.at[row] & mask);
+		const size_t at = (size_t)(s->scan.rows.at[row] & TABLE_AT_MASK);
 		const int32_t class = (int32_t)(s->scan.rows.at[row] >> TABLE_AT_BITS);
 		const int n = csv_row((const char *)s->file.data + at, s->file.size - at,
 			s->plan.separator, fields, s->plan.count, &used);

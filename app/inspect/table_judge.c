@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/words/decimal.h"
 #include "streams/sight.h"
 
 enum { ROWS_LEAST = 20, QUANTITY = 50, WRONG_MOST = 40 };
@@ -105,6 +106,17 @@ static void judge_kind(struct survey *s, int i)
 			s->plan.sizes.slots);
 }
 
+/* Of a table's beginning, a few rows say nothing about the others. */
+static void judge_constant(
+	struct survey *s, const struct table_info_column *column, const char *value)
+{
+	if (!s->cut)
+		say(s, ODD, "column %s: is always %s; it tells nothing", column->name, value);
+	else if (s->info->rows >= ROWS_LEAST)
+		say(s, ODD, "column %s: is always %s in the first %" PRId64 " rows", column->name,
+			value, s->info->rows);
+}
+
 static void judge_input(struct survey *s, int i, double majority)
 {
 	const struct table_info_column *column = s->info->columns + i;
@@ -122,8 +134,7 @@ static void judge_input(struct survey *s, int i, double majority)
 			"the time? table.time=%s",
 			column->name, column->name);
 	else if (column->different == 1 && !column->more && !column->missing)
-		say(s, ODD, "column %s: is always %s; it tells nothing", column->name,
-			name_list_at(&seen->values.names, 0));
+		judge_constant(s, column, name_list_at(&seen->values.names, 0));
 	else if (rows >= ROWS_LEAST && number && unique && seen->growing == there)
 		say(s, COSTS, "column %s: counts up, as an id does; leave it out: table.ignore=%s",
 			column->name, column->name);
@@ -153,7 +164,9 @@ static void judge_numbers(struct survey *s, const struct table_info_column *colu
 	if (named)
 		say(s, ODD,
 			"label %s: has %" PRId64
-			" different numbers from %g to %g; they are taken as names (table.labels)",
+			" different numbers from %g to %g; they are taken as names (table.labels); "
+			"--target number learns them as "
+			"quantities",
 			column->name, column->different, column->least, column->most);
 	else
 		say(s, ODD,
@@ -161,6 +174,49 @@ static void judge_numbers(struct survey *s, const struct table_info_column *colu
 			" different numbers from %g to %g; classes are 0 to %g, those between and "
 			"below never come",
 			column->name, column->different, column->least, column->most, column->most);
+}
+
+/* Whether words are a number but for a unit: $5, 5 %, 1,234.5. Bytes beyond ASCII are one, too. */
+static bool has_unit(const char *words)
+{
+	char number[CELL_SHOWN];
+	size_t size = 0;
+	double value;
+
+	for (; *words; words++)
+		if (!strchr("\"$%, ", *words) && (unsigned char)*words < 128)
+			number[size++] = *words;
+	return decimal_number(number, size, &value);
+}
+
+/* Labels some of which are words. */
+static void judge_label_words(struct survey *s, const struct table_info_column *column)
+{
+	const struct seen *seen = s->seen + s->plan.label;
+	const bool many = column->more || 10 * column->different > s->info->rows;
+	const char *more = column->more ? "more than " : "";
+
+	if (column->words && column->numbers > 9 * column->words)
+		say(s, COSTS,
+			"label %s: has words in %" PRId64 " of %" PRId64
+			" rows (%s), so all labels are classes; --target number "
+			"--set stream.on_bad=skip learns the numbers",
+			column->name, column->words, column->words + column->numbers, seen->odd);
+	else if (many && 10 * seen->commas >= 9 * column->words && seen->commas)
+		say(s, COSTS,
+			"label %s: %s is not a number, so all are classes; write decimal points, "
+			"not commas",
+			column->name, seen->odd);
+	else if (many && has_unit(seen->odd))
+		say(s, COSTS,
+			"label %s: %s is not a number, so all are classes; write digits and a "
+			"decimal point alone",
+			column->name, seen->odd);
+	else if (many)
+		say(s, COSTS,
+			"label %s: has %s%" PRId64 " classes in %" PRId64
+			" rows; is it the label? --label NAME names another column",
+			column->name, more, column->different, s->info->rows);
 }
 
 static void judge_label(struct survey *s, double *majority)
@@ -189,11 +245,8 @@ static void judge_label(struct survey *s, double *majority)
 			column->name, more, column->different, rows);
 	} else if (column->numbers == rows) {
 		judge_numbers(s, column);
-	} else if ((column->more || 10 * column->different > rows) && rows >= ROWS_LEAST) {
-		say(s, COSTS,
-			"label %s: has %s%" PRId64 " classes in %" PRId64
-			" rows; is it the label? --label NAME names another column",
-			column->name, more, column->different, rows);
+	} else if (rows >= ROWS_LEAST) {
+		judge_label_words(s, column);
 	}
 }
 

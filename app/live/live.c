@@ -107,6 +107,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	if (code)
 		return code;
 	live->shape.as_names = session_numbers_are_names(s);
+	live->shape.as_numbers = session_classes_are_numbers(s);
 	live->shape.open = session_target_open(s);
 	code = live_read_line(live, from, &live->shape, where, event, session_room(s), err);
 	if (!code && kind == LIVE_INPUTS && event->has_label)
@@ -153,7 +154,8 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	const size_t learned = session_decode(s);
 	struct event event;
 	struct err why = {0};
-	const int code = read_growing(live, from, kind, &event, &why);
+	int code = read_growing(live, from, kind, &event, &why);
+	int64_t bad;
 
 	session_decoded(s, learned, code);
 	live->firm = live->firm || !code;
@@ -164,7 +166,15 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	event.learned = learned;
 	if (code)
 		return session_refuse(s, event.place, event.id, &to->sender, code, &why, err);
-	return session_take(s, &event, &to->sender, err);
+	bad = s->bad;
+	code = session_take(s, &event, &to->sender, err);
+	live->taken += s->bad == bad && (event.has_input || event.has_label);
+	return code;
+}
+
+int64_t live_taken(const struct live *live)
+{
+	return live->taken;
 }
 
 bool live_learns(const struct live *live)

@@ -51,6 +51,7 @@ int live_begin(struct live *live, const struct live_watch *watch, struct err *er
 int live_take(struct live *live, const struct feed_line *line, enum live_kind kind,
 	struct answers *to, struct err *err);
 struct session *live_session(struct live *live);
+int64_t live_taken(const struct live *live); /* inputs and labels accepted since it was opened */
 
 /* Thread-safe: reads an NDJSON object, whose id may be missing. Stores nothing. */
 int live_read(struct live *live, const struct feed_line *line, const char *where,

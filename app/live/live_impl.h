@@ -19,6 +19,7 @@ struct live {
 	bool firm;    /* it is what a key says, or that of a line that was taken */
 	struct live_table table;
 	struct live_line_shape shape;
+	int64_t taken; /* inputs and labels since it was opened */
 };
 
 /*

@@ -42,9 +42,10 @@
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
-	bool grows;    /* classes grow with their labels, up to `classes`, or by name */
-	bool as_names; /* ... and numeric labels are names, "-1" and "1" */
-	int numbers;   /* labels are as many numbers instead, any finite ones; 0: classes */
+	bool grows;      /* classes grow with their labels, up to `classes`, or by name */
+	bool as_names;   /* ... and numeric labels are names, "-1" and "1" */
+	bool as_numbers; /* ... and whole numbers in a table are class numbers, as those before */
+	int numbers;     /* labels are as many numbers instead, any finite ones; 0: classes */
 	const char *number_names; /* ... and their names (target/target.h) */
 	bool open;                /* no label has shown yet what they are: a fraction is refused */
 	bool unknown;   /* the input shape is unknown: any input is accepted, and none read */

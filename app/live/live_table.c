@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/mem.h"
+#include "base/words/decimal.h"
 #include "live/live_cells.h"
 #include "schema/schema.h"
 #include "store/journal.h"
@@ -285,14 +286,18 @@ static int read_numbers(const struct live_table *table, int n, const struct live
 	return code;
 }
 
+/* A name, also of digits, unless classes are numbers: a folder that a file began may have those. */
 static int read_label(const struct csv_field *cell, const struct live_line_shape *shape,
 	const char *where, struct event *line, struct err *err)
 {
+	int64_t number;
+
 	line->has_label = cell->size > 0;
 	if (!line->has_label)
 		return 0;
-	return shape->grows ? live_cell_name(cell, shape, where, line, err)
-			    : live_cell_number(cell, shape, where, line, err);
+	if (shape->grows && !(shape->as_numbers && decimal_whole(cell->at, cell->size, &number)))
+		return live_cell_name(cell, shape, where, line, err);
+	return live_cell_number(cell, shape, where, line, err);
 }
 
 /* Rows that have ids may end early, as late labels do. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_write.h"
@@ -87,40 +88,46 @@ static int64_t begin_of(const struct evaluation_numbers *n, int range, int range
 	return range == ranges ? n->count : first;
 }
 
-static void add_errors(struct text *out, const struct evaluation_errors *sum)
+/* 80 columns in all. Within a range of labels there is hardly a variance to explain. */
+static const char HEADS[] = " samples       MAE      RMSE       R2  within     width\n";
+enum { RANGE = 25 };
+
+static void add_errors(struct text *out, const struct evaluation_errors *sum, bool shares)
 {
-	text_addf(out, "  %7" PRId64, sum->count);
+	char explained[16] = "-";
+
+	if (shares)
+		snprintf(explained, sizeof(explained), "%.1f %%", 100 * sum->explained);
+	text_addf(out, "%8" PRId64, sum->count);
 	if (sum->count)
-		text_addf(out, "  %10.4g  %10.4g  %6.1f %%  %6.1f %%  %10.4g", sum->mae, sum->rmse,
-			100 * sum->explained, 100 * sum->inside, sum->width);
+		text_addf(out, "%10.4g%10.4g%9s%6.1f %%%10.4g", sum->mae, sum->rmse, explained,
+			100 * sum->inside, sum->width);
 	text_add(out, "\n");
 }
-
-static const char HEADS[] = "  samples         MAE        RMSE        R2    within       width\n";
 
 void evaluation_numbers_text(struct evaluation_numbers *numbers, int ranges, struct text *out)
 {
 	const struct evaluation_errors all = evaluation_errors(numbers, 0, numbers->count);
 
-	text_addf(out, "%-32s%s%-32s", "", HEADS, "all");
-	add_errors(out, &all);
+	text_addf(out, "%-*s%s%-*s", RANGE, "", HEADS, RANGE, "all");
+	add_errors(out, &all, true);
 	sort(numbers, by_time);
-	text_addf(
-		out, "\n%-32s%s", numbers->timed ? "time" : "rows, for there are no times", HEADS);
+	text_addf(out, "\n%-*s%s", RANGE, numbers->timed ? "time" : "rows (there are no times)",
+		HEADS);
 	for (int i = 0; i < ranges; i++) {
 		const int64_t first = begin_of(numbers, i, ranges);
 		const int64_t end = begin_of(numbers, i + 1, ranges);
 		const struct evaluation_errors sum = evaluation_errors(numbers, first, end);
 
 		if (first < end)
-			text_addf(out, "%14" PRId64 " to %14" PRId64, numbers->samples[first].time,
+			text_addf(out, "%10" PRId64 " to %11" PRId64, numbers->samples[first].time,
 				numbers->samples[end - 1].time);
 		else
-			text_addf(out, "%-32s", "");
-		add_errors(out, &sum);
+			text_addf(out, "%-*s", RANGE, "");
+		add_errors(out, &sum, true);
 	}
 	sort(numbers, by_label);
-	text_addf(out, "\n%-32s%s", "label", HEADS);
+	text_addf(out, "\n%-*s%s", RANGE, "label", HEADS);
 	for (int i = 0; i < NUMBERS_SIZES; i++) {
 		const int64_t first = numbers->count * i / NUMBERS_SIZES;
 		const int64_t end = numbers->count * (i + 1) / NUMBERS_SIZES;
@@ -128,9 +135,9 @@ void evaluation_numbers_text(struct evaluation_numbers *numbers, int ranges, str
 
 		if (first == end)
 			continue;
-		text_addf(out, "%14.6g to %14.6g", (double)numbers->samples[first].label,
+		text_addf(out, "%10.5g to %11.5g", (double)numbers->samples[first].label,
 			(double)numbers->samples[end - 1].label);
-		add_errors(out, &sum);
+		add_errors(out, &sum, false);
 	}
 }
 

@@ -128,7 +128,7 @@ static char json_start(const char *path)
 	return start;
 }
 
-/* Whether the first line is one of a live stream: an object with an id, an input or a label. */
+/* Whether the first line is one of a live stream: an id, and an input or a label. */
 static bool is_live(const char *path)
 {
 	struct mapped file;
@@ -142,8 +142,8 @@ static bool is_live(const char *path)
 
 		jvalue_read(&first, at, end ? (size_t)(end - at) : file.size, path, NULL);
 	}
-	live = first && (jvalue_find(first, "id") || jvalue_find(first, "input") ||
-				jvalue_find(first, "label"));
+	live = jvalue_find(first, "id") &&
+	       (jvalue_find(first, "input") || jvalue_find(first, "label"));
 	jvalue_free(first);
 	mapped_close(&file);
 	return live;
@@ -167,8 +167,7 @@ int records_refuse_json(const char *path, struct err *err)
 			path);
 	return err_set(err, ERR_INPUT,
 		"%s: is JSON, but neither a table, which is a list of flat objects or one per "
-		"line, "
-		"nor lines of a live stream",
+		"line, nor lines of a live stream, which have an id and an input",
 		path);
 }
 

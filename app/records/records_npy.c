@@ -12,7 +12,8 @@
 #include "base/paths.h"
 #include "records/records_types.h"
 
-enum { SIDE_MOST = 1 << 20, LABELS_MOST = 1 << 24 };
+/* FORTRAN_KEPT: bytes of an array whose rows are scattered that stays in memory. */
+enum { SIDE_MOST = 1 << 20, LABELS_MOST = 1 << 24, FORTRAN_KEPT = 1 << 30 };
 
 struct npy {
 	struct records base;
@@ -31,7 +32,9 @@ static int open_array(
 
 	if (path_ends(path, ".npz"))
 		return err_set(err, ERR_INPUT,
-			"%s: is an .npz; save each array of it with numpy.save as .npy", path);
+			"%s: is an .npz; save its arrays as NAME.npy and, the labels, "
+			"NAME-labels.npy",
+			path);
 	code = mapped_open(file, path, MAPPED_UNPACK, err);
 	if (code)
 		return code;
@@ -213,6 +216,8 @@ static int npy_open(
 		code = take_times(n, times, err);
 	mem_free(labels);
 	mem_free(times);
+	if (!code && n->header.fortran)
+		code = mapped_keep(&n->file, FORTRAN_KEPT, err);
 	if (!code)
 		mapped_looked(&n->file);
 	return code;
@@ -241,6 +246,19 @@ static struct record npy_look(const struct records *records, int64_t i)
 		.label = n->labels ? n->labels[i] : -1, .time = n->times ? n->times[i] : 0};
 }
 
+/* The elements of row i as they are in the file. */
+static int copy_row(const struct npy *n, int64_t i, unsigned char *out, struct err *err)
+{
+	const size_t each = n->header.each, parts = n->header.fortran ? n->floats : 1;
+	int code = 0;
+
+	for (size_t k = 0; k < parts && !code; k++)
+		code = mapped_copy(&n->file,
+			n->header.at + (uint64_t)npy_place(&n->header, i, (int64_t)k) * each,
+			each * (n->floats / parts), out + k * each, err);
+	return code;
+}
+
 static int npy_read_record(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
@@ -252,8 +270,7 @@ static int npy_read_record(
 	/* Raw numbers stand at the end of the room if they are smaller, so that they can be
 	 * converted in place from the front; at its start if they are larger. */
 	if (!code)
-		code = mapped_copy(&n->file, n->header.at + (uint64_t)i * raw, raw,
-			bytes->data + (room - raw), err);
+		code = copy_row(n, i, bytes->data + (room - raw), err);
 	if (code)
 		return code;
 	for (size_t k = 0; k < n->floats; k++) {

@@ -18,8 +18,6 @@
 #include "records/table_scan.h"
 #include "records/table_target.h"
 
-#define AT_MASK ((UINT64_C(1) << TABLE_AT_BITS) - 1)
-
 enum { KEPT = 1 << 24 }; /* bytes of a table whose text stays in memory */
 
 struct table {
@@ -172,8 +170,8 @@ static int table_read(
 {
 	const struct table *t = (const struct table *)records;
 	const size_t floats = schema_floats(t->plan.schema) * sizeof(float);
-	const uint64_t at = t->scan.rows.at[i] & AT_MASK;
-	const uint64_t next = i + 1 < records->info.count ? t->scan.rows.at[i + 1] & AT_MASK
+	const uint64_t at = t->scan.rows.at[i] & TABLE_AT_MASK;
+	const uint64_t next = i + 1 < records->info.count ? t->scan.rows.at[i + 1] & TABLE_AT_MASK
 							  : (uint64_t)t->file.size;
 	/* Blank lines may follow the last row. */
 	const size_t size = next - at < TABLE_ROW ? (size_t)(next - at) : TABLE_ROW;

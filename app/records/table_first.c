@@ -89,7 +89,14 @@ int table_first_check(const char *path, const struct table_lines *lines, struct 
 	const bool little = lines->size > 3 && bytes[0] && !bytes[1] && bytes[2] && !bytes[3];
 	const bool big = lines->size > 3 && !bytes[0] && bytes[1] && !bytes[2] && bytes[3];
 
-	if (lines->first_only || (!marked && !little && !big))
+	if (lines->first_only)
+		return 0;
+	if (memchr(bytes, '\r', lines->size) && !memchr(bytes, '\n', lines->size))
+		return err_set(err, ERR_FORMAT,
+			"%s: its lines end with a carriage return alone; tr '\\r' '\\n' < %s > "
+			"lines-%s makes it a table",
+			path, path, path_name(path));
+	if (!marked && !little && !big)
 		return 0;
 	return err_set(err, ERR_FORMAT,
 		"%s: is UTF-16, and retain reads UTF-8; iconv -f UTF-16%s -t UTF-8 %s > "

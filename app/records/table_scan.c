@@ -428,7 +428,7 @@ static int finish_labels(struct scanning *s, struct err *err)
 		return code;
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->at[i] >> TABLE_AT_BITS != RECORD_NO_LABEL)
-			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << TABLE_AT_BITS) - 1)) |
+			rows->at[i] = (rows->at[i] & TABLE_AT_MASK) |
 				      (uint64_t)ranks[rows->at[i] >> TABLE_AT_BITS]
 					      << TABLE_AT_BITS;
 	mem_free(ranks);

@@ -15,6 +15,7 @@
 #include "records/table_plan.h"
 
 enum { TABLE_ROW = 1 << 20, TABLE_AT_BITS = 40 };
+#define TABLE_AT_MASK ((UINT64_C(1) << TABLE_AT_BITS) - 1)
 
 /* Zeroed: none. */
 struct table_values {

@@ -16,12 +16,15 @@ static const double GAPS = 1.1; /* a range that is so much larger than its value
 static const double SMOOTH =
 	0.75; /* a change from row to row, of the mean distance from the mean */
 static const double REPEATS = 0.5; /* share of rows with the label before */
+static const double LOST = 0.02;   /* by rounding, of a change from row to row */
 
 /* What labels are like. */
 struct labels {
 	int values; /* different ones */
-	bool fractions;
+	bool fractions,
+		codes; /* some; codes begin with a 0 that counts for nothing, as zip codes do */
 	double least, most;
+	double lost;           /* mean absolute difference to the nearest float */
 	double change, spread; /* mean absolute ones: from row to row, and from the mean */
 	double repeats;        /* share of rows with the label before */
 	bool rising;           /* each is larger than the one before: ids */
@@ -50,34 +53,71 @@ static int64_t label_at(const struct table_scan *scan, size_t row)
 	return label == RECORD_NO_LABEL ? -1 : (int64_t)label;
 }
 
-/* The first row with a label that is not a number; the number of rows: all are. */
-static size_t first_word(const struct table_scan *scan, const float *numbers)
-{
-	size_t row = 0;
+/* How many rows have a label that is not a number; the first of them, or the number of rows. */
+struct words {
+	size_t first, count;
+	bool missing; /* all stand for a missing value, as NA does */
+};
 
-	while (row < scan->rows.count &&
-		(label_at(scan, row) < 0 || !isnan(numbers[label_at(scan, row)])))
-		row++;
-	return row;
+static bool stands_for_missing(const struct table_scan *scan, int64_t class)
+{
+	const char *name = name_list_at(&scan->class_names, (size_t) class);
+
+	return schema_value(name, strlen(name)).is == SCHEMA_MISSING;
 }
 
-static struct labels look(const struct table_scan *scan, const float *numbers, unsigned char *came)
+static struct words find_words(const struct table_scan *scan, const double *numbers)
+{
+	struct words words = {scan->rows.count, 0, true};
+
+	for (size_t row = 0; row < scan->rows.count; row++) {
+		const int64_t label = label_at(scan, row);
+
+		if (label < 0 || !isnan(numbers[label]))
+			continue;
+		words.first = words.count++ ? words.first : row;
+		words.missing = words.missing && stands_for_missing(scan, label);
+	}
+	return words;
+}
+
+static void leave_out(struct table_scan *scan, const double *numbers)
+{
+	for (size_t row = 0; row < scan->rows.count; row++)
+		if (label_at(scan, row) >= 0 && isnan(numbers[label_at(scan, row)]))
+			scan->rows.at[row] = (scan->rows.at[row] & TABLE_AT_MASK) |
+					     RECORD_NO_LABEL << TABLE_AT_BITS;
+}
+
+static bool is_code(const struct table_scan *scan, int64_t class)
+{
+	const char *name =
+		scan->class_names.count ? name_list_at(&scan->class_names, (size_t) class) : "";
+
+	return name[0] == '0' && name[1] >= '0' && name[1] <= '9';
+}
+
+static struct labels look(const struct table_scan *scan, const double *numbers, unsigned char *came)
 {
 	struct labels l = {.least = INFINITY, .most = -INFINITY, .rising = true};
 	double before = NAN, mean = 0, count = 0;
 
 	for (size_t row = 0; row < scan->rows.count; row++) {
 		const int64_t label = label_at(scan, row);
-		const double y = label < 0 ? NAN : (double)numbers[label];
+		const double y = label < 0 ? NAN : numbers[label];
 
-		if (label < 0)
+		if (isnan(y))
 			continue;
-		l.values += !came[label];
-		came[label] = 1;
+		if (!came[label]) {
+			l.values++;
+			l.codes = l.codes || is_code(scan, label);
+			came[label] = 1;
+		}
 		l.fractions = l.fractions || y != floor(y);
 		l.least = fmin(l.least, y);
 		l.most = fmax(l.most, y);
 		count++;
+		l.lost += fabs(y - (double)(float)y);
 		l.spread += fabs(y - mean);
 		mean += (y - mean) / count;
 		if (isnan(before)) {
@@ -92,6 +132,7 @@ static struct labels look(const struct table_scan *scan, const float *numbers, u
 	l.change /= count;
 	l.spread /= count;
 	l.repeats /= count;
+	l.lost /= count;
 	return l;
 }
 
@@ -99,41 +140,38 @@ static bool are_numbers(const struct labels *l)
 {
 	const double range = l->most - l->least + 1;
 
-	if (l->values <= TABLE_FEW || (l->rising && !l->fractions))
-		return false;
 	if (l->fractions)
-		return true;
+		return l->values > 2;
+	if (l->values <= TABLE_FEW || l->rising || l->codes)
+		return false;
 	return l->values > MANY &&
 	       (range > GAPS * l->values || (l->values > VERY_MANY && l->repeats < REPEATS &&
 						    l->change < SMOOTH * l->spread));
 }
 
-static int decide(
-	const float *numbers, const struct table_scan *scan, bool *wanted, struct err *err)
+/* Floats have 24 bits: of a walk by ones at 1.7e9 nothing would be left. */
+static void note_lost(const struct labels *l, struct table_plan *plan)
 {
-	unsigned char *came = mem_new((size_t)scan->classes, 1);
-	struct labels labels;
+	const double far = fmax(fabs(l->least), fabs(l->most));
 
-	*wanted = false;
-	if (!came)
-		return err_memory(err, "labels of a table", (size_t)scan->classes);
-	if (first_word(scan, numbers) == scan->rows.count) {
-		labels = look(scan, numbers, came);
-		*wanted = are_numbers(&labels);
-	}
-	mem_free(came);
-	return 0;
+	if (l->lost > LOST * l->change)
+		text_addf(&plan->notes,
+			"label %s: numbers are kept in 32 bits, near %g to the nearest %g, which "
+			"is coarse for how they change; subtract %.0f from all\n",
+			plan->columns[plan->label].name, far,
+			ldexp(1, ilogb(far) - (FLT_MANT_DIG - 1)), l->least);
 }
 
 static int refuse_word(const struct table_scan *scan, const struct table_plan *plan,
-	const char *path, size_t row, struct err *err)
+	const char *path, size_t row, bool asked, struct err *err)
 {
 	const char *name = name_list_at(&scan->class_names, (size_t)label_at(scan, row));
 
 	return err_set(err, ERR_INPUT,
-		"%s, row %" PRIu64 ", column %s: \"%.60s\" is not a number, and model.target = "
-		"number",
-		path, table_scan_row(scan, plan, row), plan->columns[plan->label].name, name);
+		"%s, row %" PRIu64 ", column %s: \"%.60s\" is not a number, and %s "
+		"(stream.on_bad=skip leaves such rows out)",
+		path, table_scan_row(scan, plan, row), plan->columns[plan->label].name, name,
+		asked ? "model.target = number" : "the other labels are");
 }
 
 /* Several columns are numbers, as many as were said. */
@@ -158,16 +196,51 @@ static int check_several(const struct table_plan *plan, const char *path, const 
 	return 0;
 }
 
-int table_target(float **numbers, const struct table_scan *scan, const struct table_plan *plan,
+/* Labels that are numbers, but for words where numbers are asked for or some are missing. */
+static int judge(bool *wanted, const double *numbers, struct table_scan *scan,
+	struct table_plan *plan, const char *path, const struct options *options, struct err *err)
+{
+	const bool asked = *wanted;
+	const struct words words = find_words(scan, numbers);
+	unsigned char *came;
+	struct labels labels;
+
+	if (words.count == scan->rows.count || (!asked && words.count && !words.missing))
+		return asked ? refuse_word(scan, plan, path, words.first, asked, err) : 0;
+	came = mem_new((size_t)scan->classes, 1);
+	if (!came)
+		return err_memory(err, "labels of a table", (size_t)scan->classes);
+	labels = look(scan, numbers, came);
+	mem_free(came);
+	*wanted = asked || are_numbers(&labels);
+	if (!*wanted)
+		return 0;
+	note_lost(&labels, plan);
+	if (words.count && !records_lenient(options))
+		return refuse_word(scan, plan, path, words.first, asked, err);
+	leave_out(scan, numbers);
+	return 0;
+}
+
+static int make_floats(float **floats, const double *numbers, int count, struct err *err)
+{
+	*floats = mem_new((size_t)count, sizeof(**floats));
+	if (!*floats)
+		return err_memory(err, "labels of a table", (size_t)count * sizeof(**floats));
+	for (int c = 0; c < count; c++)
+		(*floats)[c] = (float)numbers[c];
+	return 0;
+}
+
+int table_target(float **numbers, struct table_scan *scan, struct table_plan *plan,
 	const char *path, const struct options *options, struct err *err)
 {
 	const char *target = options_has(options, "model.target")
 				     ? options_text(options, "model.target")
 				     : "class";
 	bool wanted = !strcmp(target, "number");
-	float *made;
-	size_t row;
-	int code = 0;
+	double *made;
+	int code;
 
 	*numbers = NULL;
 	if (plan->targets > 1)
@@ -178,15 +251,10 @@ int table_target(float **numbers, const struct table_scan *scan, const struct ta
 	if (!made)
 		return err_memory(err, "labels of a table", (size_t)scan->classes * sizeof(*made));
 	for (int c = 0; c < scan->classes; c++)
-		made[c] = (float)number_of(scan, c);
-	row = first_word(scan, made);
-	if (wanted && row < scan->rows.count)
-		code = refuse_word(scan, plan, path, row, err);
-	else if (!wanted)
-		code = decide(made, scan, &wanted, err);
+		made[c] = number_of(scan, c);
+	code = judge(&wanted, made, scan, plan, path, options, err);
 	if (!code && wanted)
-		*numbers = made;
-	else
-		mem_free(made);
+		code = make_floats(numbers, made, scan->classes, err);
+	mem_free(made);
 	return code;
 }

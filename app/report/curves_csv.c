@@ -126,7 +126,7 @@ static void ranges(struct text *out, const struct run_set *set)
 	for (int group = 0; group < set->group_count; group++) {
 		const struct run_matrix *matrix = group_matrix(set, group);
 		double accuracy[GROUP_RANGES];
-		const int parts = matrix ? group_ranges(set, group, matrix, accuracy) : 0;
+		const int parts = matrix ? group_ranges(set, group, matrix, 1, accuracy) : 0;
 
 		for (int k = 0; k < parts; k++) {
 			text_add_field(out, set->groups[group].name);

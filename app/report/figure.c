@@ -47,7 +47,7 @@ struct drawing {
 	struct plot_line *lines;
 	int line_count;
 	struct plot_mark *marks;
-	int mark_count;
+	int mark_count, marks_shown;
 	struct text *words; /* of the marks */
 };
 
@@ -266,8 +266,25 @@ static double last_iteration(const struct run_set *set)
 	return last;
 }
 
+/* Leaves out what comes later. */
+static void keep_until(struct drawing *drawing, double x_most)
+{
+	int kept = 0;
+
+	for (int i = 0; i < drawing->line_count; i++) {
+		struct plot_line *line = &drawing->lines[i];
+
+		while (line->count && line->x[line->count - 1] > x_most)
+			line->count--;
+	}
+	for (int i = 0; i < drawing->mark_count; i++)
+		if (drawing->marks[i].x <= x_most)
+			drawing->marks[kept++] = drawing->marks[i];
+	drawing->marks_shown = kept;
+}
+
 static int draw_panel(struct text *out, struct drawing *drawing, const struct panel *panel,
-	struct plot *plot, struct err *err)
+	double share, struct plot *plot, struct err *err)
 {
 	int code = 0;
 
@@ -281,7 +298,8 @@ static int draw_panel(struct text *out, struct drawing *drawing, const struct pa
 	plot->title = panel->title;
 	plot->x_label = "training iterations";
 	plot->y_label = panel->y_label;
-	plot->x_most = last_iteration(drawing->set);
+	plot->x_most = (share > 0 ? share : 1) * last_iteration(drawing->set);
+	keep_until(drawing, plot->x_most);
 	plot->log = panel->log;
 	plot->accuracy = panel->accuracy;
 	plot->step = panel->step;
@@ -291,7 +309,7 @@ static int draw_panel(struct text *out, struct drawing *drawing, const struct pa
 	plot->lines = drawing->lines;
 	plot->line_count = drawing->line_count;
 	plot->marks = drawing->marks;
-	plot->mark_count = drawing->mark_count;
+	plot->mark_count = drawing->marks_shown;
 	plot_panel(out, plot);
 	return 0;
 }
@@ -339,7 +357,7 @@ static int figure_panels(
 			.width = wide,
 			.height = high};
 
-		code = draw_panel(out, &drawing, &panels[first + i], &plot, err);
+		code = draw_panel(out, &drawing, &panels[first + i], figure->share, &plot, err);
 		lines += drawing.line_count;
 	}
 	figure_legend(out, set, panels_high, width);
@@ -352,6 +370,7 @@ const struct figure figures[] = {
 	{"ir", "information retention over the run, with drift alarms", figure_panels, 0, 1},
 	{"lr", "the learning rate and its cuts", figure_panels, 1, 1},
 	{"loss", "validation loss", figure_panels, 2, 1},
+	{"early-loss", "validation loss in the first fifth of the run", figure_panels, 2, 1, 0.2},
 	{"sigma", "the gap between average and plain model, with epsilon", figure_panels, 3, 1},
 	{"le", "accuracy before the label, recent and overall, with drift alarms", figure_panels, 4,
 		1},
@@ -359,6 +378,7 @@ const struct figure figures[] = {
 	{"gamma", "the windows of the averages", figure_panels, 6, 1},
 	{"main", "retention, rate, validation loss and gap side by side", figure_panels, 0, 4},
 	{"ranges", "accuracy by time range at the end", figure_ranges, 0, 0},
+	{"ranges-half", "the same at half of the run", figure_ranges, 0, 0, 0.5},
 	{"matrix", "maps of accuracy over model time and data time", figure_matrix, 0, 0},
 	{0},
 };

@@ -15,6 +15,7 @@ struct figure {
 	int (*draw)(struct text *out, const struct run_set *set, const struct figure *figure,
 		struct err *err);
 	int first, count; /* which panels over the run, if it consists of those */
+	double share;     /* of the run, from its beginning; 0: all */
 };
 
 extern const struct figure figures[]; /* ends with a row without a name */

@@ -16,7 +16,8 @@ int figure_ranges(
 	struct plot_line *lines = mem_new((size_t)set->group_count, sizeof(*lines));
 	struct plot plot = {.width = PANEL_WIDTH,
 		.height = PANEL_HEIGHT,
-		.title = "Accuracy by time range, at the end",
+		.title = figure->share > 0 ? "Accuracy by time range, at half of the run"
+					   : "Accuracy by time range, at the end",
 		.x_label = "time of the data, share of the stream",
 		.y_label = "accuracy, %",
 		.x_most = 1,
@@ -38,7 +39,7 @@ int figure_ranges(
 
 		if (!matrix)
 			continue;
-		parts = group_ranges(set, group, matrix, y);
+		parts = group_ranges(set, group, matrix, figure->share > 0 ? figure->share : 1, y);
 		for (int k = 0; k < parts; k++) {
 			x[k] = (k + 0.5) / parts;
 			y[k] *= 100;

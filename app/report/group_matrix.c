@@ -33,9 +33,10 @@ const struct run_matrix *group_matrix(const struct run_set *set, int group)
 	return NULL;
 }
 
-int group_ranges(const struct run_set *set, int group, const struct run_matrix *form,
+int group_ranges(const struct run_set *set, int group, const struct run_matrix *form, double share,
 	double ranges[GROUP_RANGES])
 {
+	const int row = (int)ceil(share * form->rows) - 1;
 	const int parts = form->bins < GROUP_RANGES ? form->bins : GROUP_RANGES;
 
 	for (int k = 0; k < parts; k++) {
@@ -45,7 +46,7 @@ int group_ranges(const struct run_set *set, int group, const struct run_matrix *
 		int count = 0;
 
 		for (int bin = first; bin < end; bin++) {
-			const double cell = group_cell(set, group, form, form->rows - 1, bin);
+			const double cell = group_cell(set, group, form, row, bin);
 
 			if (!isnan(cell)) {
 				sum += cell;

@@ -14,10 +14,11 @@ double group_cell(
 	const struct run_set *set, int group, const struct run_matrix *form, int row, int bin);
 
 /*
- * The last model's mean over the bins of each range; NAN without data. Returns the number of
- * ranges: eighths of the stream, or its bins (tasks) if these are fewer.
+ * The mean over the bins of each range for the model at a share of the run, 1 being its end; NAN
+ * without data. Returns the number of ranges: eighths of the stream, or its bins (tasks) if these
+ * are fewer.
  */
-int group_ranges(const struct run_set *set, int group, const struct run_matrix *form,
+int group_ranges(const struct run_set *set, int group, const struct run_matrix *form, double share,
 	double ranges[GROUP_RANGES]);
 
 #endif

@@ -51,11 +51,12 @@ static bool task_begins(const struct stored *s, int64_t step)
 	return !steps || step % steps == 0;
 }
 
-/* Iterations of a task are known, or, with a budget, planned. */
+/* Iterations of a task are known, or, with a budget, planned at its own price. */
 static void tell_task(struct stored *s)
 {
 	const double planned = (double)s->run->planned_iterations / (double)s->run->planned_steps;
-	const double price = learner_price(s->run->learner);
+	const double average = learner_price(s->run->learner);
+	const double price = s->run->step ? average : learner_first_price(s->run->learner);
 	double iterations = 0;
 
 	if (!task_begins(s, s->run->step))
@@ -64,7 +65,7 @@ static void tell_task(struct stored *s)
 		step < s->run->planned_steps && (step == s->run->step || !task_begins(s, step));
 		step++)
 		iterations += s->equal             ? stored_iterations(s, step) / price
-			      : s->run->budget > 0 ? planned
+			      : s->run->budget > 0 ? planned * (average / price)
 						   : stored_iterations(s, step);
 	learner_task(s->run->learner, llround(iterations));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words/decimal.h"
 #include "stored/stored_impl.h"
 #include "streams/sight.h"
 #include "streams/source_records.h"
@@ -69,18 +70,37 @@ static void add_range(
 	text_add(words, ")");
 }
 
-/* How many classes come; of a few, how often. */
-static void add_classes(
-	const struct records *records, const int64_t *counts, int come, struct text *words)
+/* Whether a table's labels could be learned as numbers, too. */
+static bool may_be_numbers(const struct records *records, const int64_t *counts)
 {
+	double number;
+
+	for (int c = 0; c < records_info(records)->classes; c++) {
+		const char *name = records_class_name(records, c);
+
+		if (counts[c] && name && !decimal_number(name, strlen(name), &number))
+			return false;
+	}
+	return records_schema(records) != NULL;
+}
+
+/* How many classes come; of a few, how often. */
+static void add_classes(const struct stored *s, const struct records *records,
+	const int64_t *counts, int come, struct text *words)
+{
+	const bool said = options_said(s->run->config.options, "model.target");
 	const struct records_info *info = records_info(records);
-	const char *before = " (";
+	const char *before = " (", *const hint =
+					   !said && come > 2 && may_be_numbers(records, counts)
+						   ? "; --target number learns quantities"
+						   : "";
 
 	if (come > NAMED)
-		text_addf(words, " (%d classes%s)", come,
+		text_addf(words, " (%d classes%s%s)", come,
 			come > info->count / 2
 				? ", nearly one for each: there is little to learn; is it an id?"
-				: "");
+				: "",
+			hint);
 	for (int c = 0; c < info->classes && come <= NAMED; c++) {
 		const char *name = records_class_name(records, c);
 		char number[16];
@@ -92,7 +112,8 @@ static void add_classes(
 			100 * (double)counts[c] / (double)info->count);
 		before = ", ";
 	}
-	text_addf(words, come && come <= NAMED ? ")" : "");
+	if (come && come <= NAMED)
+		text_addf(words, "%s)", hint);
 }
 
 static void add_labels(const struct stored *s, const struct records *records, struct text *words)
@@ -106,7 +127,7 @@ static void add_labels(const struct stored *s, const struct records *records, st
 	else if (counts && info->numbers)
 		add_range(s, records, come, words);
 	else if (counts)
-		add_classes(records, counts, come, words);
+		add_classes(s, records, counts, come, words);
 	mem_free(counts);
 }
 
@@ -171,8 +192,8 @@ static void describe_choice(const struct stored *s, struct text *words)
 			"never trained",
 			100 * options_float(o, "replay.holdout"));
 	if (options_origin(o, "stream.on_bad") == ORIGIN_DATA)
-		text_addf(words, "; unreadable pictures are left out, up to %g %%",
-			100 * options_float(o, "stream.max_bad"));
+		text_addf(words, "; unreadable pictures are left out, up to %.0f of them",
+			floor(options_float(o, "stream.max_bad") * (double)info->samples + 0.5));
 }
 
 /* Of a stream that is no data set: its name, and how much there is. */

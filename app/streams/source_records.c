@@ -333,7 +333,7 @@ static double data_eval_time(const struct source *source, int64_t id)
 static void find_bad(struct data *data)
 {
 	const int64_t others = data->without_class - 1;
-	char where[256], more[40] = "";
+	char where[256], more[40] = "", among[40] = "";
 	int64_t i = 0;
 
 	while (i < records_info(data->records)->count && records_look(data->records, i).label >= 0)
@@ -343,9 +343,11 @@ static void find_bad(struct data *data)
 		snprintf(more, sizeof(more), ", nor has 1 other");
 	else if (others > 1)
 		snprintf(more, sizeof(more), ", nor have %" PRId64 " others", others);
-	snprintf(data->first_bad, sizeof(data->first_bad),
-		"%s: has no label among the %d classes%s", where,
-		records_info(data->records)->classes, more);
+	if (!records_info(data->records)->numbers)
+		snprintf(among, sizeof(among), " among the %d classes",
+			records_info(data->records)->classes);
+	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label%s%s", where, among,
+		more);
 }
 
 static int refuse_bad(const struct data *data, struct err *err)

@@ -70,10 +70,14 @@ static void take_data(struct request *request, const char *data)
 
 static int print_table(const struct contest *contest, struct err *err)
 {
-	struct text words = {0};
+	struct text words = {0}, fitting = {0};
 
-	contest_table(contest, &words);
-	return print_words(stdout, &words, err);
+	contest_table(contest, isatty(STDOUT_FILENO) ? COLUMNS : 0, &words);
+	if (!words.failed)
+		add_fitting(&fitting, stdout, 0, words.data);
+	fitting.failed |= words.failed;
+	text_release(&words);
+	return print_words(stdout, &fitting, err);
 }
 
 /* What the user typed, so that it can be typed again. */

@@ -77,12 +77,18 @@ static void print_verdict(const struct demo *demo)
 				*paper = &demo->entries[PAPER].result.run,
 				*best = &demo->entries[BEST].result.run;
 	char words[3][32];
+	struct text said = {0}, lines = {0};
 
-	printf("Against SGD at a constant rate, %s kept %s of what it had seen; %s kept\n"
-	       "%s, and got %s right before the label. Open %s/report.html to see when and why.\n",
+	text_addf(&said,
+		"Against SGD at a constant rate, %s kept %s of what it had seen; %s kept "
+		"%s, and got %s right before the label. Open %s/report.html to see when and why.",
 		demo->entries[PAPER].method, points(words[0], paper->late_ir, plain->late_ir),
 		demo->entries[BEST].method, points(words[1], best->late_ir, plain->late_ir),
 		points(words[2], best->last.le, plain->last.le), demo->out);
+	text_add_wrapped(&lines, said.failed ? "" : said.data, 0, 0);
+	print_words(stdout, &lines, NULL);
+	text_release(&said);
+	text_release(&lines);
 }
 
 static int run_entry(struct demo *demo, struct entry *entry, bool first)

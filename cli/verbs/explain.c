@@ -1,8 +1,13 @@
 /* `retain explain`: which columns of a stream matter, now and over time. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "export/export.h"
 #include "inspect/explain.h"
 #include "report/report.h"
 #include "streams/source.h"
@@ -67,15 +72,6 @@ static int go(const struct request *request, const struct options *options)
 	struct err err = {0};
 	int status = EXIT_FAILED;
 
-	if (source_is_live(options))
-		return complain(EXIT_USAGE,
-			"%s: learned from lines; retain export %s --format csv > FILE.csv writes "
-			"them "
-			"out, and retain explain FILE.csv --ignore "
-			"id,sample,asked,labelled,corrected,weight,prediction,probability explains "
-			"them",
-			request->what, request->what);
-	watch_interrupts();
 	if (explain_new(&explain, &config, &err))
 		return complain(EXIT_FAILED, "%s", err.message);
 	probe.context = explain;
@@ -87,19 +83,78 @@ static int go(const struct request *request, const struct options *options)
 	return status;
 }
 
+static int resolve(
+	struct options **options, struct request *request, const char *file, struct err *err)
+{
+	const struct setting verb[] = {
+		{"run.method", request->method}, {"run.seed", request->seed}, {0}};
+
+	return settings_resolve(options, file, verb, &request->settings, err);
+}
+
+/* Labels are the first columns of `path`, as they are the first of a bare export. */
+static int table_options(struct options **options, struct request *request, const char *path,
+	const struct export_result *lines, struct err *err)
+{
+	char source[SETTINGS_ROOM], labels[SETTINGS_ROOM];
+	int used = snprintf(labels, sizeof(labels), "table.label=1");
+
+	for (int k = 2; k <= lines->labels && used < (int)sizeof(labels); k++)
+		used += snprintf(labels + used, sizeof(labels) - (size_t)used, ",%d", k);
+	if (request->settings.count + 3 > ARGS_LIST)
+		return err_set(err, ERR_INPUT, "--set: %d are too many", request->settings.count);
+	settings_data(path, &request->settings, source);
+	request->settings.items[request->settings.count++] = labels;
+	request->settings.items[request->settings.count++] =
+		lines->numbers ? "model.target=number" : "model.target=class";
+	return resolve(options, request, NULL, err);
+}
+
+/* Lines are in the folder's journal: they become a table, which is learned as one. */
+static int go_through_lines(struct request *request)
+{
+	const char *place = getenv("TMPDIR");
+	struct text path = {0};
+	struct export_wish wish = {.folder = request->what, .format = "csv", .bare = true};
+	struct export_result lines;
+	struct options *options = NULL;
+	struct err err = {0};
+	int status = EXIT_OK, fd = -1;
+
+	text_addf(&path, "%s/retain-explain-XXXXXX.csv", place && *place ? place : "/tmp");
+	if (!path.failed)
+		fd = mkstemps(path.data, (int)strlen(".csv"));
+	if (fd >= 0) {
+		close(fd);
+		wish.out = path.data;
+		if (export_run(&wish, &lines, &err) ||
+			table_options(&options, request, path.data, &lines, &err))
+			status = complain(EXIT_USAGE, "%s", err.message);
+		else
+			status = go(request, options);
+		unlink(path.data);
+	} else {
+		status = complain(EXIT_FAILED, "a temporary file: %s", strerror(errno));
+	}
+	text_release(&path);
+	options_free(options);
+	return status;
+}
+
 static int resolve_and_go(struct request *request)
 {
 	char room[SETTINGS_ROOM];
 	const char *file = settings_data(request->what, &request->settings, room);
-	const struct setting verb[] = {
-		{"run.method", request->method}, {"run.seed", request->seed}, {0}};
 	struct options *options = NULL;
 	struct err err = {0};
 	int status;
 
-	if (settings_resolve(&options, file, verb, &request->settings, &err))
+	if (resolve(&options, request, file, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
-	status = go(request, options);
+	watch_interrupts();
+	status = source_is_live(options) && path_is_folder(request->what)
+			 ? go_through_lines(request)
+			 : go(request, options);
 	options_free(options);
 	return status;
 }
@@ -110,9 +165,8 @@ int cmd_explain(int argc, char **argv)
 	const struct arg rows[] = {
 		{"ranges", "N", "ranges of the stream, of as many rows each; the last is now",
 			.integer = &request.ranges, .least = 1, .most = EXPLAIN_RANGES},
-		{"rows", "N",
-			"rows of each range to ask about, 50 to 500; 0: fewer, the more columns",
-			.integer = &request.rows, .most = 500},
+		{"rows", "N", "rows of each range to ask about; 0: 500, fewer of many columns",
+			.integer = &request.rows, .most = 1000000},
 		{"most", "N", "columns to show; 0: all", .integer = &request.most, .most = 1 << 20},
 		SETTINGS_COLUMNS(request.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},

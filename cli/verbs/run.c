@@ -115,10 +115,13 @@ static void print_summary(const struct watch_result *all, const struct request *
 	if (result->rows) {
 		putchar('\n');
 		print_words_of(stdout, result, request->out, came_to);
-		printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
+		printf("  %-26s%7.2f   of plain SGD per iteration\n", "cost", result->cost);
 	}
-	printf("  %-26s%6.1f s  %s iteration%s, %.1f k/s\n", "time", result->seconds, at,
-		result->iteration == 1 ? "" : "s", result->iterations_per_s / 1000);
+	printf("  %-26s%6.1f s  %s iteration%s, ", "time", result->seconds, at,
+		result->iteration == 1 ? "" : "s");
+	print(result->iterations_per_s < 1000 ? "%.3g/s\n" : "%.1f k/s\n",
+		result->iterations_per_s < 1000 ? result->iterations_per_s
+						: result->iterations_per_s / 1000);
 	if (all->skipped)
 		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
 			all->skipped);
@@ -207,6 +210,9 @@ static int go(const struct request *request, const struct options *options)
 			(live ? print_live : print_summary)(&result, request);
 		if (request->open)
 			open_report(request->out);
+		if (request->feed && status == EXIT_OK && result.useless)
+			status = complain(
+				EXIT_FAILED, "no line could be taken; the warnings say why");
 	}
 	return status;
 }
@@ -319,6 +325,14 @@ int cmd_run(int argc, char **argv)
 	from = !request.resume                  ? take_word(&request, argv[1])
 	       : path_is_folder(request.resume) ? request.resume
 						: file;
+	if (request.resume && !path_exists(file))
+		return complain(EXIT_USAGE, "--resume %s: holds no run: there is no %s",
+			request.resume, file);
+	if (!request.resume && !request.out && argv[1] && path_has(argv[1], "config.ini"))
+		return complain(EXIT_USAGE,
+			"%s: holds a run; go on with it by --resume %s, or make it again by retain "
+			"run %s/config.ini --out DIR",
+			argv[1], argv[1], argv[1]);
 	if (request.open && !request.out)
 		return complain(EXIT_USAGE,
 			"--open: the report is in the run's folder; name it by --out DIR");

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "config/app_defaults.h"
 #include "report/report.h"
 #include "serve/serve.h"
 
@@ -169,6 +170,10 @@ int cmd_serve(int argc, char **argv)
 		return complain(EXIT_USAGE, "%s: one CONFIG, DIR or MODEL is enough", argv[2]);
 	request.what = argv[1];
 	model = request.what && path_ends(request.what, ".safetensors");
+	if (request.what && !path_is_folder(request.what) && app_is_data(request.what))
+		return complain(EXIT_USAGE,
+			"%s: is data; learn it first by retain run %s, then serve the run's folder",
+			request.what, request.what);
 	if (request.what && path_is_folder(request.what) && !request.out)
 		request.out = request.what;
 	/* A folder goes on by its own config, whoever made it. */

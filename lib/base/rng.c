@@ -12,8 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __SSE2__
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define BLOCK_NORMAL 0xffffffffu
@@ -91,71 +93,75 @@ void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4])
 	block_bits(rng, counter, 0, out);
 }
 
-/* The bits of the counters first .. first+3. */
-#ifdef __SSE2__
-static inline __m128i all(uint32_t word)
+/* Two words, each the low half of 64 bits, whatever the high half. */
+typedef uint64_t two_words __attribute__((vector_size(16)));
+
+#define BOTH(word)   ((two_words){(word), (word)})
+#define LOW_HALVES   BOTH(0xffffffff)
+#define FRONTS(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define BACKS(a, b)  __builtin_shufflevector(a, b, 1, 3)
+
+static inline two_words product(two_words words, uint32_t by)
 {
-	return _mm_set1_epi32((int)word);
+#if defined(__SSE2__)
+	return (two_words)_mm_mul_epu32((__m128i)words, _mm_set1_epi64x(by));
+#elif defined(__aarch64__)
+	return (two_words)vmull_u32(vmovn_u64((uint64x2_t)words), vdup_n_u32(by));
+#else
+	return (words & LOW_HALVES) * BOTH(by);
+#endif
 }
 
 /* Two times two blocks side by side, of the counters first .. first+3: by word of a block, then
- * pair. A word is the low half of 64 bits, whatever the high half. */
-static inline void four_blocks(struct rng rng, uint64_t first, uint32_t block, __m128i words[4][2])
+ * pair. */
+static inline void four_blocks(
+	struct rng rng, uint64_t first, uint32_t block, two_words words[4][2])
 {
-	__m128i k0 = all((uint32_t)rng.seed), k1 = all((uint32_t)(rng.seed >> 32));
-	__m128i *c0 = words[0], *c1 = words[1], *c2 = words[2], *c3 = words[3];
+	two_words k0 = BOTH((uint32_t)rng.seed), k1 = BOTH(rng.seed >> 32);
+	two_words *c0 = words[0], *c1 = words[1], *c2 = words[2], *c3 = words[3];
 
 	for (int i = 0; i < 2; i++) {
 		const uint64_t at = first + 2 * (uint64_t)i;
 
-		c0[i] = _mm_set_epi64x((int64_t)(at + 1), (int64_t)at);
-		c1[i] = _mm_srli_epi64(c0[i], 32);
-		c2[i] = all(block);
-		c3[i] = all(rng.purpose);
+		c0[i] = (two_words){at, at + 1};
+		c1[i] = c0[i] >> 32;
+		c2[i] = BOTH(block);
+		c3[i] = BOTH(rng.purpose);
 	}
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < 2; i++) {
-			const __m128i p0 = _mm_mul_epu32(c0[i], all(PHILOX_M0));
-			const __m128i p1 = _mm_mul_epu32(c2[i], all(PHILOX_M1));
+			const two_words p0 = product(c0[i], PHILOX_M0);
+			const two_words p1 = product(c2[i], PHILOX_M1);
 
-			c0[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p1, 32), c1[i]), k0);
+			c0[i] = (p1 >> 32) ^ c1[i] ^ k0;
 			c1[i] = p1;
-			c2[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p0, 32), c3[i]), k1);
+			c2[i] = (p0 >> 32) ^ c3[i] ^ k1;
 			c3[i] = p0;
 		}
-		k0 = _mm_add_epi32(k0, all(PHILOX_W0));
-		k1 = _mm_add_epi32(k1, all(PHILOX_W1));
+		k0 += BOTH(PHILOX_W0);
+		k1 += BOTH(PHILOX_W1);
 	}
 }
 
-/* The low halves of two numbers next to each other. */
-static inline __m128i pair_words(__m128i low, __m128i high)
+static inline void store(void *out, two_words words)
 {
-	const __m128i mask = _mm_set1_epi64x(0xffffffff);
-
-	return _mm_or_si128(_mm_and_si128(low, mask), _mm_slli_epi64(high, 32));
+	memcpy(out, &words, sizeof(words));
 }
 
+/* The bits of the counters first .. first+3. */
 static inline void four_bits(struct rng rng, uint64_t first, uint32_t out[4][4])
 {
-	__m128i words[4][2];
+	two_words words[4][2];
 
 	four_blocks(rng, first, 0, words);
 	for (int i = 0; i < 2; i++) {
-		const __m128i front = pair_words(words[0][i], words[1][i]);
-		const __m128i back = pair_words(words[2][i], words[3][i]);
+		const two_words front = (words[0][i] & LOW_HALVES) | words[1][i] << 32;
+		const two_words back = (words[2][i] & LOW_HALVES) | words[3][i] << 32;
 
-		_mm_storeu_si128((__m128i *)out[2 * i], _mm_unpacklo_epi64(front, back));
-		_mm_storeu_si128((__m128i *)out[2 * i + 1], _mm_unpackhi_epi64(front, back));
+		store(out[2 * i], FRONTS(front, back));
+		store(out[2 * i + 1], BACKS(front, back));
 	}
 }
-#else
-static inline void four_bits(struct rng rng, uint64_t first, uint32_t out[4][4])
-{
-	for (int i = 0; i < 4; i++)
-		rng_bits(rng, first + (uint64_t)i, out[i]);
-}
-#endif
 
 void rng_fill_bits(struct rng rng, uint64_t first, uint32_t (*out)[4], size_t count)
 {
@@ -278,24 +284,21 @@ static void four_normals(struct rng rng, uint64_t group, float out[4])
 	}
 }
 
-/* Of LANES blocks of the normals from `group` on: words 0 and 2, and words 1 and 3. */
-#ifdef __SSE2__
 /* Words 0 and 2, or 1 and 3, of two blocks. */
-static inline void store_words(uint64_t out[4], __m128i first, __m128i second)
+static inline void store_words(uint64_t out[4], two_words first, two_words second)
 {
-	const __m128i low = _mm_set1_epi64x(0xffffffff);
-
-	first = _mm_and_si128(first, low);
-	second = _mm_and_si128(second, low);
-	_mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi64(first, second));
-	_mm_storeu_si128((__m128i *)(out + 2), _mm_unpackhi_epi64(first, second));
+	first &= LOW_HALVES;
+	second &= LOW_HALVES;
+	store(out, FRONTS(first, second));
+	store(out + 2, BACKS(first, second));
 }
 
+/* Of LANES blocks of the normals from `group` on: words 0 and 2, and words 1 and 3. */
 static inline void lane_words(
 	struct rng rng, uint64_t group, uint64_t even[PAIRS], uint64_t odd[PAIRS])
 {
 	for (int i = 0; i < LANES; i += 4) {
-		__m128i words[4][2];
+		two_words words[4][2];
 
 		four_blocks(rng, group + (uint64_t)i, BLOCK_NORMAL, words);
 		for (int pair = 0; pair < 2; pair++) {
@@ -309,28 +312,9 @@ static inline void lane_words(
 
 static inline void roots(double x[PAIRS])
 {
-	for (int i = 0; i < PAIRS; i += 2)
-		_mm_storeu_pd(x + i, _mm_sqrt_pd(_mm_loadu_pd(x + i)));
-}
-#else
-static inline void lane_words(
-	struct rng rng, uint64_t group, uint64_t even[PAIRS], uint64_t odd[PAIRS])
-{
-	uint32_t bits[4];
-
-	for (int i = 0; i < LANES; i++) {
-		block_bits(rng, group + (uint64_t)i, BLOCK_NORMAL, bits);
-		even[2 * i] = bits[0], even[2 * i + 1] = bits[2];
-		odd[2 * i] = bits[1], odd[2 * i + 1] = bits[3];
-	}
-}
-
-static inline void roots(double x[PAIRS])
-{
 	for (int i = 0; i < PAIRS; i++)
 		x[i] = sqrt(x[i]);
 }
-#endif
 
 /* four_normals of the groups group .. group+LANES-1, with the same bits, in loops that compilers
  * turn into vector instructions. */

@@ -53,8 +53,9 @@ static const struct {
 /* How an array's length depends on classes and inputs. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES, LAYOUT_INPUTS };
 
-static const char magic[] = "retain state ?\n"; /* '0' + STATE_VERSION */
-enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
+enum { MAGIC = 15 /* characters */, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
+static const char magic[MAGIC] = {
+	'r', 'e', 't', 'a', 'i', 'n', ' ', 's', 't', 'a', 't', 'e', ' ', '0' + STATE_VERSION, '\n'};
 
 struct state {
 	const char *path;

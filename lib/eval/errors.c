@@ -26,10 +26,11 @@ struct each {
 	double usual;     /* running mean of absolute errors */
 	struct tally all;
 	float ring[ERRORS_RECENT][FIELDS];
+	float labels[ERRORS_RECENT]; /* less the first; label i is at i % ERRORS_RECENT */
 };
 
 struct errors {
-	int64_t seen, count; /* labels, and those that were scored: not of the first step */
+	int64_t seen, count; /* labels, and those that were scored */
 	int width;
 	struct each each[];
 };
@@ -74,7 +75,7 @@ static void add(struct tally *tally, const float fields[FIELDS])
 	tally->outside += fields[ABOVE_LOW] < 0 || fields[BELOW_HIGH] < 0;
 }
 
-/* All samples of a step see the same baselines. */
+/* `last` and `mean`: the baselines. */
 static void take(struct each *each, const union target *guess, double label, double last,
 	double mean, float fields[FIELDS])
 {
@@ -91,35 +92,69 @@ static void take(struct each *each, const union target *guess, double label, dou
 	add(&each->all, fields);
 }
 
-/* Number k of a step. Asked before the first label, there was nothing to answer. */
-static void step_one(struct errors *errors, int k, const union target *guesses,
-	const union target *labels, int n)
+/* How many labels became known between a question and this step, as far as they are kept. */
+static int labels_since(const struct errors *errors, const union target *guess, int64_t known)
 {
-	const size_t guess = target_guess(errors->width);
+	const int by = target_late_by(guess, errors->width, 1, known);
+
+	return by < ERRORS_RECENT ? by : ERRORS_RECENT - 1;
+}
+
+/* Asked before the first label, there was nothing to answer. */
+static bool counts(const struct errors *errors, const union target *guess, int64_t known)
+{
+	return !isnan(guess->number) && labels_since(errors, guess, known) < errors->seen;
+}
+
+/* The last label and the mean when `since` labels fewer than before this step were known. */
+static void baselines(const struct each *each, int64_t seen, int since, double *last, double *mean)
+{
+	double sum = each->sum;
+
+	*last = each->last;
+	for (int64_t i = seen - 1; i >= seen - since; i--)
+		sum -= (double)each->labels[i % ERRORS_RECENT];
+	if (since)
+		*last = (double)each->labels[(seen - since - 1) % ERRORS_RECENT];
+	*mean = sum / (double)(seen - since);
+}
+
+/* Number k of a step. */
+static void step_one(struct errors *errors, int k, const union target *guesses,
+	const union target *labels, int n, int64_t known)
+{
+	const size_t guess = target_guess(errors->width), width = (size_t)errors->width;
 	struct each *each = &errors->each[k];
-	const double last = each->last, mean = errors->seen ? each->sum / (double)errors->seen : 0;
 	int64_t count = errors->count;
 
 	if (!errors->seen && n > 0)
 		each->first = (double)labels[k].number;
-	for (int i = 0; i < n; i++, guesses += guess, labels += errors->width) {
-		const double label = (double)labels[k].number - each->first;
+	for (int i = 0; i < n; i++) {
+		const union target *said = guesses + (size_t)i * guess;
+		const double label = (double)labels[(size_t)i * width + (size_t)k].number;
+		double last, mean;
 
-		if (errors->seen && !isnan(guesses->number))
-			take(each, guesses + NUMBER_OUTPUTS * k, label, last, mean,
-				each->ring[count++ % ERRORS_RECENT]);
-		each->last = label;
-		each->sum += label;
+		if (!counts(errors, said, known))
+			continue;
+		baselines(each, errors->seen, labels_since(errors, said, known), &last, &mean);
+		take(each, said + NUMBER_OUTPUTS * k, label - each->first, last, mean,
+			each->ring[count++ % ERRORS_RECENT]);
+	}
+	for (int i = 0; i < n; i++) {
+		each->last = (double)labels[(size_t)i * width + (size_t)k].number - each->first;
+		each->sum += each->last;
+		each->labels[(errors->seen + i) % ERRORS_RECENT] = (float)each->last;
 	}
 }
 
-void errors_step(
-	struct errors *errors, const union target *guesses, const union target *labels, int n)
+void errors_step(struct errors *errors, const union target *guesses, const union target *labels,
+	int n, int64_t known)
 {
 	for (int k = 0; k < errors->width; k++)
-		step_one(errors, k, guesses, labels, n);
-	for (int i = 0; i < n && errors->seen; i++)
-		errors->count += !isnan(guesses[(size_t)i * target_guess(errors->width)].number);
+		step_one(errors, k, guesses, labels, n, known);
+	for (int i = 0; i < n; i++)
+		errors->count +=
+			counts(errors, guesses + (size_t)i * target_guess(errors->width), known);
 	errors->seen += n;
 }
 
@@ -258,6 +293,11 @@ static void each_state(struct each *each, struct state *state)
 	state_double(state, "usual", &each->usual);
 	state_doubles(state, "all", &each->all.absolute, sizeof(each->all) / sizeof(double));
 	state_floats(state, "ring", each->ring[0], ERRORS_RECENT * FIELDS);
+	if (state_version(state) >= 17)
+		state_floats(state, "labels", each->labels, ERRORS_RECENT);
+	else
+		for (int i = 0; i < ERRORS_RECENT; i++)
+			each->labels[i] = (float)each->last;
 }
 
 static bool each_sound(const struct each *each)
@@ -267,6 +307,8 @@ static bool each_sound(const struct each *each)
 
 	for (size_t i = 0; i < sizeof(each->all) / sizeof(double); i++)
 		sound = sound && !isnan((&each->all.absolute)[i]);
+	for (int i = 0; i < ERRORS_RECENT; i++)
+		sound = sound && !isnan(each->labels[i]);
 	return sound;
 }
 

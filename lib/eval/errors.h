@@ -3,9 +3,10 @@
  * absolute error, root of the mean square, share of variance explained; and how often intervals
  * held the label. The counterpart of eval/prequential.h.
  *
- * Two baselines stand beside it that never look at an input: the last label revealed before the
- * step, and the mean of all labels before it. In a stream in the order of time the former is hard
- * to beat. The first time step does not count: nobody could know anything before it.
+ * Two baselines stand beside it that never look at an input: the last label known when the sample
+ * was asked about, and the mean of all labels known then. In a stream in the order of time the
+ * former is hard to beat. What was asked before the first label does not count: nobody could know
+ * anything.
  *
  * Targets of several numbers are measured number by number, each in its unit; what is said of all
  * is the mean of what is said of each.
@@ -25,9 +26,12 @@ int errors_new(struct errors **errors, int width, struct err *err);
 void errors_free(struct errors *errors);
 int errors_width(const struct errors *errors);
 
-/* Counts a time step: the guess and the label of each of n samples. Allocates nothing. */
-void errors_step(
-	struct errors *errors, const union target *guesses, const union target *labels, int n);
+/*
+ * Counts a time step: the guess and the label of each of n samples. known: labels before the step,
+ * counted as by target_mark_late. Allocates nothing.
+ */
+void errors_step(struct errors *errors, const union target *guesses, const union target *labels,
+	int n, int64_t known);
 
 /* Forgets what is known of a sample among the latest: another one's stands in its place. */
 void errors_forget(struct errors *errors, int64_t sample);

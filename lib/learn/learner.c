@@ -221,6 +221,11 @@ void learner_kept(const struct learner *learner, int64_t *training, int64_t *val
 	*validation = learner->validation ? pool_count(learner->validation) : 0;
 }
 
+double learner_first_price(const struct learner *learner)
+{
+	return learner->plan.first_price;
+}
+
 int64_t learner_planned(const struct learner *learner)
 {
 	return learner->plan.iterations;

@@ -265,10 +265,12 @@ struct learner_report {
 void learner_report(const struct learner *learner, struct learner_report *report);
 
 /*
- * The average cost of an iteration, in iterations of plain SGD; the iterations of the whole run,
- * at that price if there is a budget (0: unknown).
+ * The average cost of an iteration, in iterations of plain SGD, and in the first task, where MIR
+ * has no past to choose from; the iterations of the whole run, at the average price if there is a
+ * budget (0: unknown).
  */
 double learner_price(const struct learner *learner);
+double learner_first_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
 
 /* Samples kept: for training, and held out for validation. */

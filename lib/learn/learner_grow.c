@@ -18,9 +18,9 @@
 /* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
 static void free_other(struct learner *other, const struct learner *learner)
 {
+	batch_free(other->engine, other->room.inputs);
 	learner_free_nets(other, other->engine != learner->engine);
 	scaling_free(other->scale.scaling);
-	mem_free(other->room.inputs);
 	mem_free(other);
 }
 

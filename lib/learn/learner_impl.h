@@ -29,7 +29,8 @@ struct learner_settings {
 
 /* Plan and price of a run. */
 struct learner_plan {
-	double price;       /* of an iteration, in iterations of plain SGD */
+	double price;       /* of an iteration, in iterations of plain SGD, */
+	double first_price; /* and in the first task */
 	double per_step;    /* iterations of a time step; 0: unknown */
 	int64_t iterations; /* of the run; 0: unknown */
 	int64_t task_steps; /* time steps of a task, unless the owner announces tasks */
@@ -93,6 +94,13 @@ struct learner_coming {
 	const float *weights;
 };
 
+/* The latest iteration, if its step was made, and a pass that follows one failed. */
+struct learner_unsettled {
+	bool due;
+	bool loaded;   /* from a checkpoint, which does not have the batch */
+	int corrected; /* averages whose statistics are done */
+};
+
 struct learner {
 	struct learner_watch watch;
 	struct learner_config config; /* needed to make a larger net, if classes may grow */
@@ -133,6 +141,7 @@ struct learner {
 	struct learner_coming coming; /* of the next one */
 	struct learner_task task;
 	int64_t iteration;
+	struct learner_unsettled unsettled;
 	struct scoring window;
 	uint64_t version; /* of the model that serves inference: see learner_version */
 	double last_loss;

@@ -11,7 +11,8 @@
 static void scale_here(const struct learner *learner, float *inputs, int n)
 {
 	if (learner->scale.scaling)
-		scale_apply(scaling_scale(learner->scale.scaling), inputs, n, inputs);
+		scale_apply(scaling_scale(learner->scale.scaling), learner->engine->ops, inputs, n,
+			inputs);
 }
 
 void learner_number_scales(const struct learner *learner, struct number_scales *scales)
@@ -214,8 +215,8 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 	code = reserve(&learner->scale.inputs, (size_t)n * learner->floats, err);
 	if (code)
 		return code;
-	scale_apply(
-		scaling_scale(learner->scale.scaling), *inputs, n, learner->scale.inputs.inputs);
+	scale_apply(scaling_scale(learner->scale.scaling), learner->engine->ops, *inputs, n,
+		learner->scale.inputs.inputs);
 	*inputs = learner->scale.inputs.inputs;
 	return 0;
 }

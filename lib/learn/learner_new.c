@@ -78,7 +78,7 @@ int learner_make_inputs(struct learner *made, struct err *err)
 {
 	const size_t floats = largest_batch(made) * made->floats;
 
-	made->room.inputs = mem_new(floats, sizeof(float));
+	made->room.inputs = batch_new(made->engine, floats);
 	return made->room.inputs ? 0 : out_of_memory(err, floats);
 }
 
@@ -216,7 +216,7 @@ static int make_parts(struct learner *made, const struct learner_config *config,
  * are the ledger's: a sample forward costs as many multiply-adds as the net has, backward twice
  * those of layers that are trained, a sweep one per parameter that is.
  */
-static double price_of(const struct learner *made, const struct options *o)
+static double price_of(const struct learner *made, const struct options *o, bool first)
 {
 	const double macs = net_macs(made->net), params = net_trained_params(made->net);
 	const double passes = macs + 2 * net_trained_macs(made->net);
@@ -228,7 +228,7 @@ static double price_of(const struct learner *made, const struct options *o)
 
 	EXTRAS_EACH (made, price)
 		cost += extra_types[e]->price(made->extras[e],
-			&(struct extra_costs){macs, passes, params, sgd, made->set.batch});
+			&(struct extra_costs){macs, passes, params, sgd, made->set.batch, first});
 	cost += loss_price(made->loss, made->net);
 	cost += averages * params / options_int(o, "average.every");
 	if (made->validation)
@@ -244,7 +244,8 @@ void learner_make_plan(struct learner *made)
 {
 	const struct learner_config *config = &made->config;
 
-	made->plan.price = price_of(made, config->options);
+	made->plan.price = price_of(made, config->options, false);
+	made->plan.first_price = price_of(made, config->options, true);
 	made->plan.iterations = config->iterations;
 	if (config->budget > 0) {
 		made->plan.per_step = config->budget / made->plan.price;
@@ -302,6 +303,7 @@ void learner_free_nets(struct learner *learner, bool engine)
 
 static void free_here(struct learner *learner)
 {
+	batch_free(learner->engine, learner->room.inputs);
 	learner_free_nets(learner, true);
 	class_weights_release(&learner->weigh);
 	loss_free(learner->loss);
@@ -315,7 +317,6 @@ static void free_here(struct learner *learner)
 	pool_free(learner->validation);
 	pool_free(learner->pool);
 	schedule_free(learner->schedule);
-	mem_free(learner->room.inputs);
 	mem_free(learner->room.losses);
 	mem_free(learner->room.weights);
 	mem_free(learner->room.ids);

@@ -52,7 +52,7 @@ const struct option_row learner_options[] = {
 	{"learn", "part_steps", OPTION_INT64, "0", "[0, inf)",
 		"time steps per part; 0 divides the run by learn.parts"},
 	{"learn", "select_every", OPTION_INT, "5", "[1, inf)",
-		"polrs: parts after which the best model replaces the others"},
+		"polrs: parts after which the best model replaces the others", OPTION_RETIRED},
 	{"learn", "retrain", OPTION_BOOL, "off", NULL,
 		"restart from the initial weights at every task (GDumb)"},
 	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",

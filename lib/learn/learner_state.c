@@ -127,6 +127,20 @@ static void tensors_state(const struct net *net, struct state *state)
 		}
 }
 
+/* States of iterations that are complete do not have it. */
+static void unsettled_state(struct learner *learner, struct state *state)
+{
+	if (learner->config.peers)
+		return;
+	if (state_reading(state))
+		learner->unsettled = (struct learner_unsettled){
+			.due = state_next_is(state, "unsettled"), .loaded = true};
+	if (!learner->unsettled.due)
+		return;
+	state_enter(state, "unsettled");
+	state_leave(state);
+}
+
 void learner_state_here(void *object, struct state *state)
 {
 	struct learner *learner = object;
@@ -140,6 +154,7 @@ void learner_state_here(void *object, struct state *state)
 		tensors_state(learner->net, state);
 	state_int64(state, "iteration", &learner->iteration);
 	state_double(state, "loss", &learner->last_loss);
+	unsettled_state(learner, state);
 	scoring_state(&learner->window, state);
 	models_state(learner, state);
 	vectors_state(learner->engine, state);
@@ -164,8 +179,8 @@ void learner_state_here(void *object, struct state *state)
 		class_weights_state(&learner->weigh, state);
 	state_leave(state);
 	if (!state_failed(state))
-		scoring_begin(
-			&learner->window, learner->average, learner->schedule, learner->iteration);
+		scoring_begin(&learner->window, learner->average, learner->schedule,
+			learner->iteration - learner->unsettled.due);
 	learner->version += state_reading(state);
 	learner_stale(learner);
 }

@@ -23,9 +23,12 @@ bool learner_task_due(const struct learner *learner)
 void learner_begin_task(struct learner *learner, int64_t first)
 {
 	const int64_t steps = learner->plan.task_steps ? learner->plan.task_steps : 1;
+	const struct learner_plan *plan = &learner->plan;
+	const double cheaper =
+		learner->config.budget > 0 && !first ? plan->price / plan->first_price : 1;
 	const double iterations = learner->task.told && learner->task.iterations
 					  ? (double)learner->task.iterations
-					  : learner->plan.per_step * (double)steps;
+					  : plan->per_step * (double)steps * cheaper;
 
 	learner->leaving.count +=
 		pool_task(learner->pool, learner->leaving.ids + learner->leaving.count);

@@ -114,6 +114,28 @@ static void end_window(struct learner *learner)
 		learner->watch.window(learner->watch.context, &window);
 }
 
+/*
+ * Batch norm: the statistics of averaged weights move as these do, towards the plain model's. They
+ * would be right if they depended on weights linearly; passes correct them. By passes alone,
+ * weights that move fast would predict with statistics of weights long past.
+ */
+static void move_stats(struct learner *learner, const struct average_step *averages)
+{
+	const size_t floats = net_stats(learner->net)->floats;
+	const float *plain = learner->stats[0];
+	const bool own = optimizer_inference(learner->optimizer) != NULL;
+	const int models = own ? 1 : averages ? averages->count : 0;
+
+	for (int i = 0; plain && i < models; i++) {
+		const float keep = own ? (float)(1 - optimizer_approach(learner->optimizer))
+				       : averages->keep[i];
+		float *stats = learner->stats[SCORES_AVERAGE + i];
+
+		for (size_t j = 0; j < floats; j++)
+			stats[j] = plain[j] + keep * (stats[j] - plain[j]);
+	}
+}
+
 /* Averaged weights need batch norm statistics of their own: forward passes in training mode. */
 static int accumulate_stats(
 	struct learner *learner, const struct runner_batch *batch, struct err *err)
@@ -125,7 +147,7 @@ static int accumulate_stats(
 
 	if (!learner->stats[0] || learner->iteration % learner->set.statistics_every)
 		return 0;
-	for (int i = 0; i < models && !code; i++) {
+	for (int i = learner->unsettled.corrected; i < models && !code; i++) {
 		code = runner_losses(learner->runner,
 			learner_weights(
 				learner, inference ? LEARNER_INFERENCE : LEARNER_AVERAGE + i),
@@ -133,8 +155,28 @@ static int accumulate_stats(
 			NULL, err);
 		learner_tell(learner, LEARNER_STATISTICS, batch->n);
 		learner->version++;
+		learner->unsettled.corrected += !code;
 	}
 	return code;
+}
+
+/*
+ * What follows a step. Its passes may fail where a program computes the net; the step is made then,
+ * and the next call goes on from here. Without a batch, averages' statistics are as they are.
+ */
+static int settle(struct learner *learner, const struct runner_batch *batch, struct err *err)
+{
+	int code = batch ? accumulate_stats(learner, batch, err) : 0;
+
+	if (!code && learner->iteration % learner->set.validate_every == 0)
+		code = validate(learner, err);
+	if (code)
+		return code;
+	if (learner->iteration == learner->window.end)
+		end_window(learner);
+	learner_tell(learner, LEARNER_ITERATION, learner->set.batch);
+	learner->unsettled = (struct learner_unsettled){0};
+	return 0;
 }
 
 /* A step of the plain model, slice by slice. */
@@ -185,28 +227,37 @@ static uint64_t mask_seed(const struct learner *learner, int64_t k)
 	return (uint64_t)bits[0] << 32 | bits[1];
 }
 
-static int iterate(struct learner *learner, struct err *err)
+/* Reads the batch of iteration k, whose numbers are in hand. */
+static int read_batch(
+	struct learner *learner, int64_t k, struct runner_batch *batch, struct err *err)
 {
-	const int n = learner->set.batch;
-	const int64_t k = learner->iteration + 1;
 	const struct loss_view view = learner_loss_view(learner);
-	struct runner_batch batch = {.input = learner->room.inputs,
+	const int n = learner->set.batch;
+	const int code = learner_draw(learner, learner->room.ids, n, (uint64_t)k,
+		learner->room.inputs, learner->room.labels, err);
+
+	*batch = (struct runner_batch){.input = learner->room.inputs,
 		.labels = learner->room.labels,
 		.weights = learner->room.weights,
 		.n = n,
 		.seed = mask_seed(learner, k)};
+	return code ? code : loss_batch(learner->loss, &view, learner->room.ids, batch, err);
+}
+
+static int iterate(struct learner *learner, struct err *err)
+{
+	const int64_t k = learner->iteration + 1;
+	struct runner_batch batch;
 	struct learner_stride stride = {.learner = learner, .k = k, .batch = &batch};
 	const struct runner_descent descent = {
 		learner->params, learner->grad, &stride, begin_stride, step_slice};
-	int code = learner_draw(learner, learner->room.ids, n, (uint64_t)k, learner->room.inputs,
-		learner->room.labels, err);
+	int code;
 
-	loss_weigh(learner->loss, learner->room.ids, learner->room.weights, n);
+	loss_weigh(learner->loss, learner->room.ids, learner->room.weights, learner->set.batch);
 	learner->diverged = false;
 	EXTRAS_EACH (learner, logits)
 		stride.logits = learner->new_step ? learner->room.logits : NULL;
-	if (!code)
-		code = loss_batch(learner->loss, &view, learner->room.ids, &batch, err);
+	code = read_batch(learner, k, &batch, err);
 	if (!code)
 		code = runner_descend(
 			learner->runner, &descent, learner->stats[0], &batch, stride.logits, err);
@@ -221,11 +272,23 @@ static int iterate(struct learner *learner, struct err *err)
 			code = extra_types[e]->stepped(learner->extras[e], learner, &stride, err);
 	if (code)
 		return code;
-	learner_tell(learner, LEARNER_ITERATION, n);
 	learner->last_loss = (double)stride.loss;
 	learner->iteration = k;
 	learner->new_step = false;
-	return accumulate_stats(learner, &batch, err);
+	learner->unsettled.due = true;
+	move_stats(learner, stride.averages);
+	return settle(learner, &batch, err);
+}
+
+/* The end of an iteration whose step was made. A batch that is gone is not waited for. */
+static int finish(struct learner *learner, struct err *err)
+{
+	struct runner_batch batch;
+	struct err gone;
+	const bool read = !learner->unsettled.loaded &&
+			  !read_batch(learner, learner->iteration, &batch, &gone);
+
+	return settle(learner, read ? &batch : NULL, err);
 }
 
 void learner_expect(struct learner *learner, int64_t iterations)
@@ -253,6 +316,10 @@ static int train(struct learner *learner, int iterations, struct err *err)
 	int code = 0;
 
 	for (int i = 0; i < iterations && !code; i++) {
+		if (learner->unsettled.due) {
+			code = finish(learner, err);
+			continue;
+		}
 		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
 			    learner->set.batch, learner->room.ids, learner->room.weights))
 			return 0;
@@ -264,10 +331,6 @@ static int train(struct learner *learner, int iterations, struct err *err)
 					      learner->iteration + 1, err);
 		if (!code)
 			code = iterate(learner, err);
-		if (!code && learner->iteration % learner->set.validate_every == 0)
-			code = validate(learner, err);
-		if (!code && learner->iteration == learner->window.end)
-			end_window(learner);
 	}
 	return code;
 }

@@ -47,8 +47,15 @@ struct ops {
 	/* a x + b y + c */
 	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
 		float b, float c);
-	/* A square matrix <- scale matrix - x x' - y y', symmetric to the bit if it was. */
-	void (*narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
+	/* (x - mean) factor within [-clip, clip]; 0 where that or x is NaN, or x infinite. */
+	void (*row_standardize)(const float *x, const float *mean, const float *factor, float *out,
+		size_t count, float clip);
+	/*
+	 * A matrix <- scale matrix - x x' - y y', symmetric to the bit if it was. Its rows are
+	 * `stride` apart, and both its sides are of the same x and y.
+	 */
+	void (*narrow)(float *matrix, size_t stride, size_t rows, size_t columns, const float *x,
+		const float *y, float scale);
 	/*
 	 * Squared distances of x, `dim` numbers, to rows stored in blocks of OPS_BLOCK, number by
 	 * number: (blocks, dim, OPS_BLOCK). Fills in one distance per row, or adds it to what is

@@ -220,7 +220,7 @@ static int scale_inputs(
 		seat->scaled = more;
 		seat->room = floats;
 	}
-	scale_apply(scale, *inputs, n, seat->scaled);
+	scale_apply(scale, seat->engine->ops, *inputs, n, seat->scaled);
 	*inputs = seat->scaled;
 	return 0;
 }

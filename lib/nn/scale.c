@@ -3,21 +3,13 @@
 
 #include <math.h>
 
-void scale_apply(const struct scale *scale, const float *inputs, int n, float *out)
+void scale_apply(
+	const struct scale *scale, const struct ops *ops, const float *inputs, int n, float *out)
 {
 	const float *mean = scale->mean, *factor = scale->factor;
 
 	for (int i = 0; i < n; i++, inputs += scale->floats, out += scale->floats)
-		for (size_t j = 0; j < scale->floats; j++) {
-			const float x = inputs[j];
-			float y = (x - mean[j]) * factor[j];
-
-			y = y > SCALE_CLIP ? SCALE_CLIP : y;
-			y = y < -SCALE_CLIP ? -SCALE_CLIP : y;
-			/* x - x is 0 unless x is not finite; y is none where an overflow met a
-			 * factor of 0. */
-			out[j] = (x - x) + (y - y) == 0 ? y : 0;
-		}
+		ops->row_standardize(inputs, mean, factor, out, scale->floats, SCALE_CLIP);
 }
 
 bool scale_sound(const struct scale *scale)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "nn/ops.h"
+
 #define SCALE_CLIP 4.0f
 
 struct scale {
@@ -17,7 +19,8 @@ struct scale {
 };
 
 /* n contiguous inputs; out may alias inputs. */
-void scale_apply(const struct scale *scale, const float *inputs, int n, float *out);
+void scale_apply(
+	const struct scale *scale, const struct ops *ops, const float *inputs, int n, float *out);
 
 /* Whether the scale is valid: all finite, and no negative factor. */
 bool scale_sound(const struct scale *scale);

@@ -99,6 +99,36 @@ int vectors_failed(const struct engine *engine, struct err *err)
 	return code;
 }
 
+static bool has_batches(const struct engine *engine)
+{
+	return engine->vectors && engine->vectors->functions.batch_make &&
+	       engine->vectors->functions.batch_free;
+}
+
+float *batch_new(const struct engine *engine, size_t floats)
+{
+	const struct retain_vectors *own;
+
+	if (!has_batches(engine))
+		return mem_new(floats, sizeof(float));
+	own = &engine->vectors->functions;
+	return own->batch_make(own->context, floats);
+}
+
+void batch_free(const struct engine *engine, float *batch)
+{
+	const struct retain_vectors *own;
+
+	if (!batch)
+		return;
+	if (!has_batches(engine)) {
+		mem_free(batch);
+		return;
+	}
+	own = &engine->vectors->functions;
+	own->batch_free(own->context, batch);
+}
+
 struct retain_span vectors_span(struct vectors *vectors, const float *at)
 {
 	struct retain_span span = {0};

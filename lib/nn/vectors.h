@@ -34,6 +34,10 @@ void vectors_release(struct vectors *vectors);
 /* Whether an operation on the engine's vectors has failed, so that they cannot be trusted. */
 int vectors_failed(const struct engine *engine, struct err *err);
 
+/* Memory for the inputs of batches, the program's where it has some. NULL: out of memory. */
+float *batch_new(const struct engine *engine, size_t floats);
+void batch_free(const struct engine *engine, float *batch); /* the engine may be NULL if it is */
+
 /* What the program adds to a checkpoint, if anything; skipped where no program keeps vectors. */
 void vectors_state(const struct engine *engine, struct state *state);
 

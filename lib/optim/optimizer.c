@@ -310,6 +310,11 @@ const float *optimizer_inference(const struct optimizer *optimizer)
 	return name && optimizer->steps ? optimizer_buffer(optimizer, name) : NULL;
 }
 
+double optimizer_approach(const struct optimizer *optimizer)
+{
+	return optimizer_inference(optimizer) ? optimizer->type->approach(optimizer) : 1;
+}
+
 void optimizer_state(struct optimizer *optimizer, struct state *state)
 {
 	state_same(state, "kind", optimizer->type->name);

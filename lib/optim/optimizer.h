@@ -85,6 +85,12 @@ void optimizer_restart(struct optimizer *optimizer);
 const float *optimizer_inference(const struct optimizer *optimizer);
 
 /*
+ * Of the distance to the trained parameters after the last step, the share that those to predict
+ * with went in that step: 0 to 1.
+ */
+double optimizer_approach(const struct optimizer *optimizer);
+
+/*
  * One of the optimizer's own buffers, as long as the parameters: momentum (sgd), mean
  * and square (adam), z and x (schedule-free). NULL if the kind has none of that name.
  */

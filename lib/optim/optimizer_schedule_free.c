@@ -11,14 +11,29 @@
  */
 #include "optim/optimizer_type.h"
 
+/* c of the last step. */
+static double share(const struct optimizer *o)
+{
+	const double r = (double)o->config.r;
+
+	return (r + 1) / ((double)o->steps + r);
+}
+
+/* x goes c (z - x), and y - x is (1 - beta + beta c) (z - x). */
+static double approach(const struct optimizer *o)
+{
+	const double beta = (double)o->config.beta, c = share(o);
+
+	return c / (1 - beta + beta * c);
+}
+
 static void take_step(const struct optimizer_slice *s)
 {
 	const struct optimizer *o = s->optimizer;
-	const double r = (double)o->config.r;
 	const struct schedule_free_step step = {.rate = s->rate,
 		.decay = s->decay,
 		.beta = o->config.beta,
-		.share = (float)((r + 1) / ((double)o->steps + r)),
+		.share = (float)share(o),
 		.first = o->steps == 1};
 
 	vector_schedule_free(o->engine, s->params, s->grad, s->buffers[0], s->buffers[1], s->count,
@@ -31,5 +46,6 @@ const struct optimizer_type optimizer_schedule_free = {
 	.defaults = {.decay = 1e-4f, .r = 8, .beta = 0.9f},
 	.buffers = {"z", "x"},
 	.inference = "x",
+	.approach = approach,
 	.step = take_step,
 };

@@ -40,6 +40,8 @@ struct optimizer_type {
 	struct optimizer_config defaults;
 	const char *buffers[OPTIMIZER_BUFFERS]; /* their names; NULL after the last */
 	const char *inference;                  /* the buffer to predict with; NULL: none */
+	/* How much of the distance to the trained parameters that buffer went in the last step. */
+	double (*approach)(const struct optimizer *optimizer);
 	bool program; /* a program makes the steps, for all parameters at once */
 	void (*step)(const struct optimizer_slice *slice);
 };

@@ -15,18 +15,26 @@ int scoring_best(const struct scoring *scoring, const struct average *average)
 	return SCORES_AVERAGE + average_best(average, &scoring->scores);
 }
 
+/* By what AMA compares its averages by: early on, nets that know nothing have the lower loss. */
+static bool validates_better(const struct score *one, const struct score *other)
+{
+	if (one->accuracy != other->accuracy)
+		return one->accuracy > other->accuracy;
+	return one->loss < other->loss;
+}
+
 /* Until something was validated, it is unknown whether an average has caught up. */
 int scoring_served(const struct scoring *scoring, const struct average *average, bool plain)
 {
 	const struct scores *scores = &scoring->scores;
+	const struct score *known = scores->rounds ? scores->sum : scoring->last;
 	const int best = scoring_best(scoring, average);
-	double sgd, ma;
 
 	if (!plain || best == SCORES_PLAIN || !(scores->rounds || scoring->scored))
 		return plain ? SCORES_PLAIN : best;
-	sgd = scores->rounds ? scores->sum[SCORES_PLAIN].loss : scoring->last[SCORES_PLAIN].loss;
-	ma = scores->rounds ? scores->sum[best].loss : scoring->last[best].loss;
-	return sgd < ma || isnan(ma) ? SCORES_PLAIN : best;
+	if (isnan(known[best].loss) || validates_better(&known[SCORES_PLAIN], &known[best]))
+		return SCORES_PLAIN;
+	return best;
 }
 
 bool scoring_end(struct scoring *scoring, int64_t k, struct schedule *schedule,

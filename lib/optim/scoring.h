@@ -41,7 +41,7 @@ void scoring_begin(struct scoring *scoring, const struct average *average,
 /* SCORES_PLAIN or SCORES_AVERAGE + i: the better average, if there is one. */
 int scoring_best(const struct scoring *scoring, const struct average *average);
 
-/* The model that serves: the better average or, with `plain`, perhaps the plain one. */
+/* The model that serves: the better average or, with `plain`, the plain one if it validates better. */
 int scoring_served(const struct scoring *scoring, const struct average *average, bool plain);
 
 /*

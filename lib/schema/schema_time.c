@@ -2,7 +2,8 @@
  * Columns of dates and times: their inputs are the days since 1970, and where a moment is in its
  * week, its year and, if there is a time of day, its day. One number each: a sine and a cosine
  * would bring Sunday beside Monday, but cost more where the time says nothing than they gain where
- * it does.
+ * it does. A time of day alone is one of the first of January 1970: only what changes is an input
+ * that says anything.
  */
 #include <ctype.h>
 #include <math.h>
@@ -65,6 +66,7 @@ bool schema_is_time(const char *name, const struct schema_value *value, enum mom
 		       names_time(name);
 	return value->is == SCHEMA_IS_WORDS &&
 	       (moment_date(value->words, value->size, &moment) ||
+		       moment_clock(value->words, value->size, &moment) ||
 		       moment_slashed(value->words, value->size, false, &moment, order));
 }
 
@@ -84,6 +86,7 @@ bool schema_moment(const struct schema_value *value, bool day_first, int64_t *mi
 	*microseconds = unit > 0 ? (int64_t)(value->number / unit * 1e6) : 0;
 	return unit > 0 || (value->is == SCHEMA_IS_WORDS &&
 				   (moment_date(value->words, value->size, microseconds) ||
+					   moment_clock(value->words, value->size, microseconds) ||
 					   moment_slashed(value->words, value->size, day_first,
 						   microseconds, &order)));
 }

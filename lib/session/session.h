@@ -204,6 +204,8 @@ bool session_target_open(const struct session *session);
  * all numbers are names.
  */
 bool session_numbers_are_names(const struct session *session);
+/* Whether classes are known by their numbers: a label that is a name is refused. */
+bool session_classes_are_numbers(const struct session *session);
 
 int session_take(
 	struct session *session, const struct event *event, struct sender *to, struct err *err);

@@ -81,6 +81,11 @@ bool session_numbers_are_names(const struct session *s)
 	return first && decimal_whole(first, strlen(first), &number);
 }
 
+bool session_classes_are_numbers(const struct session *s)
+{
+	return session_labelled(s) && !s->run.names.count;
+}
+
 static int check_number(
 	const struct session *s, const struct event *event, const char *where, struct err *err)
 {

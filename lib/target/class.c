@@ -4,21 +4,51 @@
 #include <math.h>
 #include <string.h>
 
-void class_most(const float *logits, int classes, int32_t *best, int count)
+#include "base/lanes.h"
+
+/* Into a sorted list, without a branch for each place: where a class goes cannot be predicted. */
+static inline void insert(const float *logits, int32_t c, int32_t *best, int count)
 {
+	int place = 0;
+
+	for (int k = 0; k < count; k++)
+		place += best[k] >= 0 && !(logits[c] > logits[best[k]]);
+	for (int k = count - 1; k > 0; k--)
+		best[k] = k > place ? best[k - 1] : best[k];
+	best[place] = c;
+}
+
+/* Takes a class in if it beats the last of the best, which a NaN does not. */
+static inline void compete(const float *logits, int32_t c, int32_t *best, int count)
+{
+	if (logits[c] > logits[best[count - 1]])
+		insert(logits, c, best, count);
+}
+
+/* Most are not above the last of the best so far: LANES of them are passed over at once. */
+static inline void most(const float *logits, int classes, int32_t *best, int count)
+{
+	const int full = classes < count ? classes : count;
+	int c = 0;
+
 	for (int k = 0; k < count; k++)
 		best[k] = -1;
-	for (int c = 0; c < classes; c++) {
-		int place = count;
+	for (; c < full; c++)
+		insert(logits, c, best, c + 1);
+	for (; c + LANES <= classes; c += LANES)
+		for (unsigned more = lanes_above(logits + c, logits[best[count - 1]]); more;
+			more &= more - 1)
+			compete(logits, c + __builtin_ctz(more), best, count);
+	for (; c < classes; c++)
+		compete(logits, c, best, count);
+}
 
-		while (place > 0 && (best[place - 1] < 0 || logits[c] > logits[best[place - 1]]))
-			place--;
-		if (place == count)
-			continue;
-		memmove(best + place + 1, best + place,
-			(size_t)(count - 1 - place) * sizeof(*best));
-		best[place] = c;
-	}
+void class_most(const float *logits, int classes, int32_t *best, int count)
+{
+	if (count == TARGET_GUESS) /* by far the most frequent: compiled for this length */
+		most(logits, classes, best, TARGET_GUESS);
+	else
+		most(logits, classes, best, count);
 }
 
 double class_probability(const float *logits, int classes, int32_t of)

@@ -70,7 +70,8 @@ class _PerThread(threading.local):
         self.err = ffi.new("struct retain_err *")
         self.one = ffi.new("struct retain_prediction[1]")
         self.raised: Optional[BaseException] = None  # by a function that the library called
-        self.interrupted: Optional[Callable[[], Any]] = None  # what a signal does, once it may
+        self.calm = False  # signals wait (nets.undisturbed)
+        self.interrupted: Optional[Callable[[], Any]] = None  # what one does, once it may
 
 
 here = _PerThread()
@@ -124,11 +125,12 @@ def pyretain_warning(context: Any, message: Any) -> None:
     warnings.warn(text(message), RetainWarning, stacklevel=2)
 
 
-def _keep(kind: Any, raised: BaseException, trace: Any) -> None:
+def keep(kind: Any, raised: BaseException, trace: Any) -> None:
+    """What was raised by a function that the library called, for ``check``."""
     here.raised = raised
 
 
-@ffi.def_extern(error=1, onerror=_keep)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=keep)  # type: ignore[untyped-decorator]
 def pyretain_progress(context: Any, now: Any) -> int:
     # That this is Python is enough to let a KeyboardInterrupt in.
     watch = ffi.from_handle(context)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import ctypes
 import os
+import subprocess
 import sys
 import threading
 from typing import Iterator, NamedTuple, Optional, Sequence
 
-from pyretain._core import StateError, ffi, lib
+from pyretain._core import InputError, StateError, ffi, lib
 from pyretain.nets import Nets, with_signals_of_the_command
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
@@ -40,6 +42,19 @@ def _environment(more: dict[str, str]) -> Iterator[None]:
 def inside() -> ctypes.CDLL:
     """The command as a library. Calls of its functions release Python's lock."""
     return ctypes.CDLL(os.path.join(FOLDER, "_command.so"))
+
+
+def continue_file(folder: str) -> None:
+    """A folder that ``retain run FILE`` began reads its samples from that file. From here on they are in a journal, as for
+    lines: only the command knows formats of files."""
+    config = configparser.ConfigParser(interpolation=None, strict=False)
+    config.read(os.path.join(folder, "config.ini"), encoding="utf-8")
+    if config.get("stream", "source", fallback="stdin") in ("stdin", "program"):
+        return
+    words = [os.path.join(FOLDER, "retain"), "run", "-", "--quiet", "--resume", folder]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise InputError(done.stderr.strip().splitlines()[-1].removeprefix("retain: ") if done.stderr else f"{folder}: cannot go on")
 
 
 def run(words: Sequence[str], nets: Optional[Nets] = None, again: str = "", called: str = "retain") -> Ended:

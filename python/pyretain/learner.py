@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import pickle
 import tempfile
@@ -31,8 +32,9 @@ from pyretain._core import (
     rows_of,
     text,
 )
+from pyretain.command import continue_file
 from pyretain.config import Config, describe, key_of, value_of
-from pyretain.nets import Nets
+from pyretain.nets import Nets, undisturbed
 from pyretain.targets import CLASS, NUMBER, Target, intervals, target_of
 
 if TYPE_CHECKING:
@@ -159,7 +161,8 @@ class Learner:
     Labels are classes, or numbers: ``Learner(model_target="number", model_coverage=0.9)``.
 
     With a folder it outlives the process: what ``reveal`` has returned for is on disk, and
-    opening the folder again goes on where it stopped. Without one it is in memory.
+    opening the folder again goes on where it stopped. Without one it is in memory. A folder may also
+    be one that ``retain run`` or ``retain serve`` made.
 
     Settings are keywords: ``Learner(run_method="sgd+clr")`` is the key ``run.method`` of the
     library. A folder's learner keeps the settings it was made with.
@@ -221,6 +224,7 @@ class Learner:
         self.folder = folder
         self._config = Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
+            continue_file(folder)
             check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
         if nets is not None:
             self._config.bring(nets)
@@ -257,6 +261,10 @@ class Learner:
         self._table: npt.NDArray[Any] = np.empty(0, dtype=object)
         self._refresh()
         _open.add(self)
+
+    def _undisturbed(self) -> contextlib.AbstractContextManager[None]:
+        """What Python computes is not interrupted anywhere; the library's own nets look after themselves."""
+        return undisturbed() if self._called[1] is not None else contextlib.nullcontext()
 
     # Life
 
@@ -562,16 +570,17 @@ class Learner:
         rows, count = self._rows(inputs)
         predicted = np.empty(count, target.prediction)
         ticket = ffi.new("struct retain_ticket *")
-        code = target.observe(
-            learner,
-            ffi.from_buffer(FLOATS, rows),
-            rows.size,
-            ffi.from_buffer(target.predictions, predicted),
-            count * target.width,
-            ticket,
-            here.err,
-        )
-        check(code)
+        with self._undisturbed():
+            code = target.observe(
+                learner,
+                ffi.from_buffer(FLOATS, rows),
+                rows.size,
+                ffi.from_buffer(target.predictions, predicted),
+                count * target.width,
+                ticket,
+                here.err,
+            )
+            check(code)
         if not self._shape.floats:
             self._refresh()
         return Step(ticket, self._me, target, predicted, target.read(self, predicted))
@@ -621,9 +630,10 @@ class Learner:
 
         A KeyboardInterrupt is let in between iterations; a learner in a folder is saved first.
         """
-        code = lib.retain_learner_train(
-            self._alive(), lib.RETAIN_BUDGET if iterations is None else iterations, here.err
-        )
+        with self._undisturbed():
+            code = lib.retain_learner_train(
+                self._alive(), lib.RETAIN_BUDGET if iterations is None else iterations, here.err
+            )
         if code == lib.RETAIN_ERR_STOPPED and self.folder is not None:
             lib.retain_learner_save(self._it, NULL)
         check(code)

@@ -8,7 +8,7 @@ import signal
 import threading
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Protocol, Sequence
 
-from pyretain._core import InputError, RetainError, ffi, here, lib, words_of
+from pyretain._core import InputError, RetainError, ffi, here, keep, lib, words_of
 
 ALIGN = 16  # floats: where a tensor begins in a flat array
 
@@ -61,6 +61,8 @@ class Vectors(Protocol):
     def step(self, one: Any) -> None: ...
     def save(self) -> bytes: ...
     def load(self, state: bytes) -> None: ...
+    def batch(self, floats: int) -> int: ...
+    def batch_free(self, at: int) -> None: ...
 
 
 def places(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], int]:
@@ -136,6 +138,7 @@ class Nets:
         it.combine, it.square = lib.pyretain_vector_combine, lib.pyretain_vector_square
         it.step, it.context = lib.pyretain_vector_step, self.handle
         it.save, it.load = lib.pyretain_vector_save, lib.pyretain_vector_load
+        it.batch_make, it.batch_free = lib.pyretain_batch_make, lib.pyretain_batch_free
         return it
 
     def hold(self, held: Any) -> None:
@@ -159,63 +162,6 @@ def _told(err: Any, raised: BaseException) -> int:
     return int(lib.RETAIN_ERR_STATE if isinstance(raised, Exception) else lib.RETAIN_ERR_STOPPED)
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_make(context: Any, shape: Any, net: Any, err: Any) -> int:
-    try:
-        nets: Nets = ffi.from_handle(context)
-        held = Held(nets, nets.make(Shape(shape.channels, shape.height, shape.width, shape.classes)))
-        held.fill(net)
-        nets.hold(held)
-        return 0
-    except BaseException as raised:
-        return _told(err, raised)
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_first(context: Any, seed: int, params: Any, stats: Any, err: Any) -> int:
-    try:
-        ffi.from_handle(context).net.first(seed, params, stats)
-        return 0
-    except BaseException as raised:
-        return _told(err, raised)
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_forward(context: Any, one: Any, err: Any) -> int:
-    try:
-        if here.interrupted is not None:
-            late, here.interrupted = here.interrupted, None
-            late()
-        ffi.from_handle(context).net.forward(one)
-        return 0
-    except BaseException as raised:
-        return _told(err, raised)
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_backward(context: Any, one: Any, err: Any) -> int:
-    try:
-        ffi.from_handle(context).net.backward(one)
-        return 0
-    except BaseException as raised:
-        return _told(err, raised)
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_loss(context: Any, of: Any, err: Any) -> int:
-    try:
-        ffi.from_handle(context).net.loss(of)
-        return 0
-    except BaseException as raised:
-        return _told(err, raised)
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def pyretain_net_free(context: Any) -> None:
-    held: Held = ffi.from_handle(context)
-    held.nets.drop(held)
-
-
 _commands: list[bool] = []  # not empty: signals are the command's, and disturb nothing
 
 
@@ -231,18 +177,91 @@ def with_signals_of_the_command() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C waits for the next pass: a step that is made by half cannot be repeated."""
-    if _commands or threading.current_thread() is not threading.main_thread():
+    """Ctrl-C waits for the next pass: a step that is made by half cannot be repeated. A second one does not wait."""
+    before = signal.getsignal(signal.SIGINT)
+    if here.calm or _commands or not callable(before) or threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[Any] = []
-    before = signal.signal(signal.SIGINT, lambda *what: came.append(what))
+
+    def wait(*what: Any) -> None:
+        if here.interrupted is not None:
+            before(*what)
+        here.interrupted = lambda: before(*what)
+
+    signal.signal(signal.SIGINT, wait)
+    here.calm = True
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
-        if came and callable(before):
-            here.interrupted = lambda: before(*came[0])
+        here.calm = False
+        signal.signal(signal.SIGINT, before)
+        let_in()
+
+
+def let_in() -> None:
+    """What was to wait may happen now."""
+    if here.interrupted is not None:
+        late, here.interrupted = here.interrupted, None
+        late()
+
+
+# An exception before a function of these has begun, such as KeyboardInterrupt, is an error as well.
+_called = ffi.def_extern(error=int(lib.RETAIN_ERR_STOPPED), onerror=keep)
+
+
+@_called  # type: ignore[untyped-decorator]
+def pyretain_net_make(context: Any, shape: Any, net: Any, err: Any) -> int:
+    try:
+        nets: Nets = ffi.from_handle(context)
+        held = Held(nets, nets.make(Shape(shape.channels, shape.height, shape.width, shape.classes)))
+        held.fill(net)
+        nets.hold(held)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@_called  # type: ignore[untyped-decorator]
+def pyretain_net_first(context: Any, seed: int, params: Any, stats: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.first(seed, params, stats)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@_called  # type: ignore[untyped-decorator]
+def pyretain_net_forward(context: Any, one: Any, err: Any) -> int:
+    try:
+        let_in()
+        ffi.from_handle(context).net.forward(one)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@_called  # type: ignore[untyped-decorator]
+def pyretain_net_backward(context: Any, one: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.backward(one)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@_called  # type: ignore[untyped-decorator]
+def pyretain_net_loss(context: Any, of: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.loss(of)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_free(context: Any) -> None:
+    held: Held = ffi.from_handle(context)
+    held.nets.drop(held)
 
 
 def _on_vectors(context: Any, err: Any, what: Callable[[Vectors], None]) -> int:
@@ -254,7 +273,7 @@ def _on_vectors(context: Any, err: Any, what: Callable[[Vectors], None]) -> int:
         return _told(err, raised)
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_make(context: Any, floats: int, vector: Any, err: Any) -> int:
     try:
         nets: Nets = ffi.from_handle(context)
@@ -275,26 +294,39 @@ def pyretain_vector_free(context: Any, vector: Any) -> None:
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_batch_make(context: Any, floats: int) -> Any:
+    try:
+        return ffi.cast("float *", ffi.from_handle(context).vectors.batch(floats))
+    except BaseException:
+        return ffi.NULL  # out of memory, to the library
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_batch_free(context: Any, batch: Any) -> None:
+    ffi.from_handle(context).vectors.batch_free(int(ffi.cast("uintptr_t", batch)))
+
+
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_copy(context: Any, to: Any, source: Any, count: int, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.copy(to, source, count))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_read(context: Any, source: Any, values: Any, count: int, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.read(source, values, count))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_write(context: Any, to: Any, values: Any, count: int, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.write(to, values, count))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_combine(context: Any, out: Any, a: float, x: Any, b: float, y: Any, count: int, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.combine(out, a, x, b, y, count))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_square(context: Any, x: Any, count: int, total: Any, err: Any) -> int:
     def what(vectors: Vectors) -> None:
         total[0] = vectors.square(x, count)
@@ -302,12 +334,12 @@ def pyretain_vector_square(context: Any, x: Any, count: int, total: Any, err: An
     return _on_vectors(context, err, what)
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_step(context: Any, one: Any, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.step(one))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_save(context: Any, state: Any, size: Any, err: Any) -> int:
     try:
         nets: Nets = ffi.from_handle(context)
@@ -320,6 +352,6 @@ def pyretain_vector_save(context: Any, state: Any, size: Any, err: Any) -> int:
         return _told(err, raised)
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_called  # type: ignore[untyped-decorator]
 def pyretain_vector_load(context: Any, state: Any, size: int, err: Any) -> int:
     return _on_vectors(context, err, lambda vectors: vectors.load(bytes(ffi.buffer(state, size))))

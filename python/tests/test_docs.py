@@ -9,7 +9,7 @@ import pytest
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PAGES = [os.path.join(TOP, "docs", "guide", name) for name in ("python.md", "torch.md")]
-NEEDS = {"sklearn": "scikit-learn", "river": "River", "torch": "PyTorch", "PIL": "Pillow", "pandas": "pandas"}
+NEEDS = {"sklearn": "scikit-learn", "river": "River", "torch": "PyTorch", "PIL": "Pillow", "pandas": "pandas", "onnx": "ONNX"}
 
 
 def programs():

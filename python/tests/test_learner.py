@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import pyretain
-from pyretain import InputError, Learner, StateError
+from pyretain import InputError, Learner, StateError, command
 
 
 def test_learns(settings, stream):
@@ -546,3 +546,30 @@ def test_metrics_are_those_of_the_library():
     after = learner.metrics()
     assert before.drift_alarms == 0 and before.accuracy_recent > before.learning_efficacy > 0.9
     assert after.drift_alarms >= 1 and after.accuracy_recent < before.accuracy_recent
+
+
+def test_goes_on_with_the_folder_of_a_file(tmp_path):
+    """The rows of a table, 200 as a file and 100 from a program, come to the weights of a file with all of them."""
+    draws = np.random.default_rng(3)
+    labels = draws.integers(0, 3, 300)
+    rows = np.stack([labels + draws.normal(0, 0.4, 300), draws.normal(0, 1, 300)], 1).round(3)
+
+    def run(name, count):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("x,y,class\n" + "".join(f"{x},{y},{c}\n" for (x, y), c in zip(rows[:count], labels)))
+        words = [os.path.join(command.FOLDER, "retain"), "run", path, "--out", tmp_path / name, "--quiet"]
+        subprocess.run(words, check=True, capture_output=True)
+        return tmp_path / name
+
+    whole, begun = run("whole", 300), run("begun", 200)
+    with Learner(begun) as learner:
+        assert learner.metrics().samples == 200
+        for (x, y), label in zip(rows[200:], labels[200:]):
+            learner.learn(learner.encode({"x": x, "y": y}), [label])
+        learner.save_weights(begun / "now.safetensors")
+    assert (begun / "now.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+    gone = run("gone", 100)
+    (tmp_path / "gone.csv").unlink()
+    with pytest.raises(InputError, match="gone.csv"):
+        Learner(gone)

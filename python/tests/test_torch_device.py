@@ -144,3 +144,33 @@ def test_pictures_come_in_pinned_memory(sham):
             batch, other = pictures.draw(k, 4).fields[0], others.draw(k, 4).fields[0]
             assert batch.is_pinned() and not other.is_pinned() and torch.equal(batch, other)
             assert torch.equal(batch.to("sham", non_blocking=True).cpu(), other)
+
+
+def test_a_learner_of_photos_trains_from_pinned_memory(sham, tmp_path, monkeypatch):
+    """retain run around a module: the library's threads decode photos, and batches lie where the device copies from."""
+    image = pytest.importorskip("PIL.Image", reason="there is no Pillow")
+    from pyretain.command import run
+    from pyretain.torch import net
+    from pyretain.torch.vectors import memory
+
+    for at, pixels in enumerate(np.random.default_rng(1).integers(0, 256, (40, 20, 24, 3), dtype=np.uint8)):
+        (tmp_path / "photos" / str(at % 2)).mkdir(parents=True, exist_ok=True)
+        image.fromarray(pixels).save(tmp_path / "photos" / str(at % 2) / f"{at}.png")
+
+    def make(classes):
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 16, classes))
+
+    pinned, forward = [], net.ModuleNet.forward
+
+    def noted(self, one):
+        if one.training:
+            pinned.append(memory(one.inputs, one.count * 3 * 16 * 16).is_pinned())
+        forward(self, one)
+
+    monkeypatch.setattr(net.ModuleNet, "forward", noted)
+    nets = net.Brought(make, None, "sham").nets(make, "photos")
+    keys = "model.arch=net:photos image.size=16 run.method=ama+malr run.batch=8 run.iterations=3 run.step_epochs=0 stream.per_step=8 stream.loaders=2"
+    words = ["run", str(tmp_path / "photos"), "--out", str(tmp_path / "x"), "--quiet"]
+    ended = run(words + [word for key in keys.split() for word in ("--set", key)], nets)
+    assert ended.status == 0, ended.complaint
+    assert len(pinned) >= 9 and all(pinned)

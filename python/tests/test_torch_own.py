@@ -76,6 +76,20 @@ def test_an_optimizer_of_ones_own(stream, kind):
     same(own, given, 1e-4)
 
 
+def test_an_optimizer_that_cannot_be_is_refused():
+    with pytest.raises(InputError, match="LBFGS computes losses itself, in a closure"):
+        rt.Learner(mlp, torch.optim.LBFGS, input=(4,), **SMALL)
+
+
+def test_an_optimizer_chooses_parameters_by_their_shapes(stream):
+    make = lambda params: torch.optim.RMSprop([one for one in params if one.dim() == 2], 0.01)  # noqa: E731
+    learner = rt.Learner(mlp, make, input=(4,), model_classes=3, **SMALL)
+    before = learner.state_dict("plain")
+    learner.learn(*next(stream(1)))
+    moved = {name for name, tensor in learner.state_dict("plain").items() if not torch.equal(tensor, before[name])}
+    assert moved == {"0.weight", "2.weight"}
+
+
 def test_groups_keep_their_ratio(stream):
     net = mlp(3)
     first, last = list(net[0].parameters()), list(net[2].parameters())

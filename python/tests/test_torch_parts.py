@@ -210,6 +210,12 @@ def test_batch_norm_statistics_are_the_averages_own():
     ama.step(batch=inputs)
     assert torch.allclose(ama.buffers[0]["0.running_mean"], 0.1 * inputs.mean(0))
     assert torch.equal(net[0].running_mean, torch.zeros(2))
+    # Between such passes they move as the weights do.
+    net(2 * inputs)
+    before, keep = ama.buffers[0]["0.running_mean"].clone(), ama.due.keep[0]
+    ama.step(batch=inputs)
+    assert torch.allclose(ama.buffers[0]["0.running_mean"], keep * before + (1 - keep) * net[0].running_mean)
+    assert not torch.equal(before, ama.buffers[0]["0.running_mean"])
 
 
 @pytest.mark.parametrize("pool", ["unlimited", "reservoir"])

@@ -26,6 +26,8 @@ struct net_test {
 	/* The program keeps the vectors: how many there are, and floats that crossed. */
 	int keeps;
 	atomic_int vectors, step_fails;
+	float *_Atomic batch; /* its memory for training batches, and passes that had it */
+	atomic_int batch_passes;
 	atomic_llong crossed;
 };
 
@@ -163,6 +165,8 @@ static inline int net_forward(
 	if (pass->training) {
 		atomic_fetch_add(&net->test->trainings, 1);
 		net->test->seed = pass->seed;
+		if (pass->inputs == net->test->batch)
+			atomic_fetch_add(&net->test->batch_passes, 1);
 	}
 	if (net->test->centers && pass->training)
 		net_center(net, pass);

@@ -606,13 +606,16 @@ static int stop_there(void *context, const struct retain_progress *progress)
 	return ++stopper->calls == stopper->stop_at;
 }
 
-/* What takes long after a crash can be stopped, and tried again until it is done. */
+/*
+ * What takes long after a crash can be stopped, and tried again until it is done. Callbacks come every
+ * 0.1 seconds; repeating takes several times as long on a fast machine.
+ */
 static void opening_can_be_stopped(void **state)
 {
-	const char *const *settings = SETTINGS("run.iterations", "2000");
+	const char *const *settings = SETTINGS("run.iterations", "6000");
 	struct retain_learner *straight = learner_of(settings), *learner = open_in("run", settings);
 	struct retain_config *config = retain_config_new();
-	struct stopper stopper = {.stop_at = 2};
+	struct stopper stopper = {.stop_at = 1};
 	struct retain_err err = {0};
 
 	(void)state;
@@ -622,20 +625,20 @@ static void opening_can_be_stopped(void **state)
 	assert_ok(config_try(config, settings, &err), err);
 	assert_ok(retain_config_on_progress(config, stop_there, &stopper, &err), err);
 	for (int i = 0; i < 2; i++) {
-		stopper = (struct stopper){.stop_at = 2};
+		stopper = (struct stopper){.stop_at = 1};
 		assert_int_equal(retain_learner_open(&learner, config, in_folder("run"), &err),
 			RETAIN_ERR_STOPPED);
 		assert_null(learner);
 		assert_says(
 			err, "retain_learner_open: was stopped by its progress function after ");
 		assert_says(err, " of 192");
-		assert_int_equal(stopper.calls, 2);
+		assert_int_equal(stopper.calls, 1);
 		assert_int_equal(stopper.last.total, 12 * N);
 		assert_true(stopper.last.iterations > 0);
 	}
 	stopper = (struct stopper){.stop_at = -1};
 	assert_ok(retain_learner_open(&learner, config, in_folder("run"), &err), err);
-	assert_true(stopper.calls > 1);
+	assert_true(stopper.calls > 0);
 	retain_config_free(config);
 	assert_same(straight, learner);
 }

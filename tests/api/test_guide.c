@@ -191,9 +191,43 @@ static void rates_follow_a_length(void **state)
 	retain_guide_free(guide);
 }
 
+/* average.serve = best: by accuracy, as averages are compared; by loss where that is the same. */
+static void what_validates_best_serves(void **state)
+{
+	static const struct {
+		struct retain_score scores[RETAIN_MODELS];
+		int serving;
+	} cases[] = {
+		/* An average that knows nothing yet has the lower loss. */
+		{{{3.0, 0.5}, {2.1, 0.125}, {2.1, 0.125}}, 0},
+		{{{0.5, 0.5}, {0.9, 0.625}, {0.9, 0.5}}, 1},
+		{{{0.5, 0.5}, {0.4, 0.5}, {0.4, 0.5}}, 2},
+		{{{0.5, 0.5}, {0.6, 0.5}, {0.6, 0.5}}, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct retain_guide *guide = guide_of(SETTINGS("run.method", "ama+malr",
+			"average.serve", "best", "schedule.validate_every", "1", "schedule.window",
+			"4", "schedule.patience", "4"));
+		struct retain_verdict verdict;
+		struct retain_err err;
+		struct retain_due due;
+
+		assert_ok(retain_guide_due(guide, &due, &err), err);
+		assert_int_equal(due.serving, 0);
+		assert_ok(retain_guide_done(guide, cases[i].scores, RETAIN_MODELS, &verdict, &err),
+			err);
+		assert_ok(retain_guide_due(guide, &due, &err), err);
+		assert_int_equal(due.serving, cases[i].serving);
+		retain_guide_free(guide);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_validates_best_serves),
 		cmocka_unit_test(follows_the_trace),
 		cmocka_unit_test(bad_scores_change_nothing),
 		cmocka_unit_test(other_settings_are_refused),

@@ -282,8 +282,9 @@ static void learners_live_side_by_side(void **state)
 /* What is not to be had is refused; each that is there is another set of weights. */
 static void weights_can_be_chosen(void **state)
 {
-	struct retain_learner *two = learner_of(NULL);
-	struct retain_learner *one = learner_of(SETTINGS("average.kind", "ema"));
+	struct retain_learner *two = learner_of(SETTINGS("average.serve", "average"));
+	struct retain_learner *one =
+		learner_of(SETTINGS("average.kind", "ema", "average.serve", "average"));
 	struct retain_learner *none = learner_of(SETTINGS("run.method", "schedule-free"));
 	struct retain_err err = {0};
 

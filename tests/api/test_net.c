@@ -259,6 +259,80 @@ static void failures_are_told_and_lose_nothing(void **state)
 	end(straight, &sound);
 }
 
+/* Every pass of a few iterations fails once: those of a step, of statistics, of each validated model. */
+static void a_validation_that_failed_is_made_up_for(void **state)
+{
+	struct net_test test = {.centers = 1, .keeps = *state != NULL}, sound = test;
+	const char *const settings[] = {"average.statistics_every", "1", NULL};
+	struct retain_learner *learner = net_learner(&test, in_folder("f"), settings),
+			      *straight = net_learner(&sound, NULL, settings);
+	struct retain_err err;
+	int failed = 0;
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct step step = step_of(i), same = step_of(i);
+
+		observe(straight, &same);
+		reveal(straight, &same);
+		train(straight, 5);
+		observe(learner, &step);
+		reveal(learner, &step);
+		test.forward_fails = 1 + (int)i % 20;
+		for (int left = 5; left;
+			left = 5 * ((int)i + 1) - (int)metrics_of(learner).iterations)
+			failed += retain_learner_train(learner, left, &err) != 0;
+		test.forward_fails = 0;
+	}
+	assert_true(failed >= 30);
+	assert_float_equal(metrics_of(learner).loss, metrics_of(straight).loss, 0);
+	assert_float_equal(
+		metrics_of(learner).learning_rate, metrics_of(straight).learning_rate, 0);
+	save(learner, RETAIN_WEIGHTS_SERVING, "a");
+	save(straight, RETAIN_WEIGHTS_SERVING, "b");
+	assert_same_file("a", "b");
+	end(learner, &test);
+	end(straight, &sound);
+	remove_all(in_folder("f"));
+}
+
+/* Closed in between, it validates when it is opened again. */
+static void a_validation_that_failed_is_made_up_for_after_a_restart(void **state)
+{
+	struct net_test test = {.keeps = *state != NULL}, sound = test;
+	struct retain_learner *learner = net_learner(&test, in_folder("f"), NULL),
+			      *straight = net_learner(&sound, NULL, NULL);
+	struct retain_err err;
+	int failed = 0;
+
+	for (unsigned i = 0; i < 12; i++) {
+		struct step step = step_of(i), same = step_of(i);
+
+		observe(straight, &same);
+		reveal(straight, &same);
+		train(straight, 5);
+		observe(learner, &step);
+		reveal(learner, &step);
+		train(learner, 4);
+		test.forward_fails = 2 + (int)i % 3; /* the step's pass is the first */
+		failed += retain_learner_train(learner, 1, &err) != 0;
+		test.forward_fails = 0;
+		retain_learner_close(learner);
+		learner = net_learner(&test, in_folder("f"), NULL);
+		while (metrics_of(learner).iterations < 5 * ((int)i + 1))
+			train(learner, 1);
+	}
+	assert_true(failed >= 4);
+	assert_int_equal(metrics_of(learner).iterations, metrics_of(straight).iterations);
+	assert_float_equal(
+		metrics_of(learner).learning_rate, metrics_of(straight).learning_rate, 0);
+	save(learner, RETAIN_WEIGHTS_SERVING, "a");
+	save(straight, RETAIN_WEIGHTS_SERVING, "b");
+	assert_same_file("a", "b");
+	end(learner, &test);
+	end(straight, &sound);
+	remove_all(in_folder("f"));
+}
+
 static void a_net_that_cannot_be_is_refused(void **state)
 {
 	struct net_test test = {.make_fails = 1};
@@ -408,6 +482,7 @@ static void vectors_stay_where_they_are(void **state)
 	assert_true(before > 0);
 	go(learner, 3);
 	assert_true(test.crossed == before);
+	assert_true(test.batch_passes > 0);
 	test.step_fails = 1;
 	observe(learner, &step);
 	reveal(learner, &step);
@@ -441,6 +516,8 @@ int main(void)
 		BOTH(killed_it_comes_to_the_same_bits),
 		folder_test(a_folder_keeps_to_its_net),
 		BOTH(failures_are_told_and_lose_nothing),
+		BOTH(a_validation_that_failed_is_made_up_for),
+		BOTH(a_validation_that_failed_is_made_up_for_after_a_restart),
 		folder_test(a_net_that_cannot_be_is_refused),
 		BOTH(classes_grow),
 		BOTH(frozen_tensors_stand_still),

@@ -126,6 +126,23 @@ static inline int vectors_step(void *context, const struct retain_step *s, struc
 	return 0;
 }
 
+static inline float *vectors_batch_make(void *context, size_t floats)
+{
+	struct net_test *test = context;
+
+	atomic_fetch_add(&test->vectors, 1);
+	test->batch = calloc(floats, sizeof(float));
+	return test->batch;
+}
+
+static inline void vectors_batch_free(void *context, float *batch)
+{
+	struct net_test *test = context;
+
+	atomic_fetch_sub(&test->vectors, 1);
+	free(batch);
+}
+
 static inline struct retain_vectors vectors_of(struct net_test *test)
 {
 	return (struct retain_vectors){.make = vectors_make,
@@ -136,7 +153,9 @@ static inline struct retain_vectors vectors_of(struct net_test *test)
 		.combine = vectors_combine,
 		.square = vectors_square,
 		.step = vectors_step,
-		.context = test};
+		.context = test,
+		.batch_make = vectors_batch_make,
+		.batch_free = vectors_batch_free};
 }
 
 #endif

@@ -43,12 +43,21 @@ static void whole_numbers_and_moments(void **state)
 		  {"2024-02-29 12:30 PM", true, 1709209800000000},
 		  {"2024-02-29 12:30am", true, 1709166600000000}, {"2024-02-29 13:30 PM", false, 0},
 		  {"30-Feb-2024", false, 0}, {"29-Feb 2024", false, 0}, {"29-Febr-2024", false, 0},
-		  {"Feb", false, 0}, {"02/29/2024", false, 0}},
+		  {"Feb", false, 0}, {"02/29/2024", false, 0},
+		  {"February 29, 2024", true, 1709164800000000},
+		  {"Feb 9 2024 00:00", true, 1707436800000000},
+		  {"Thu, 29 Feb 2024 12:30:00 GMT", true, 1709209800000000},
+		  {"29/Feb/2024:12:30:00 +0000", true, 1709209800000000},
+		  {"2024-02", true, 1706745600000000}, {"2024-13", false, 0}, {"2024-2", false, 0},
+		  {"Thu", false, 0}, {"Thu, ", false, 0}, {"May", false, 0}, {"May 2024", false, 0},
+		  {"February 30, 2024", false, 0}, {"12:30", false, 0}},
 	  slashed[] = {{"2/29/2024", true, 1709164800000000},
 		  {"29/02/2024", true, 1709164800000000},
 		  {"03/01/2024 12:30:00 PM", true, 1709296200000000}, {"30/02/2024", false, 0},
-		  {"13/13/2024", false, 0}, {"1/2/24", false, 0}, {"1/2", false, 0},
-		  {"", false, 0}};
+		  {"13/13/2024", false, 0}, {"1/2", false, 0}, {"2/29/24", true, 1709164800000000},
+		  {"29-02-2024", true, 1709164800000000},
+		  {"1/31/70, 12:00 PM", true, 2635200000000}, {"1/2/3", false, 0},
+		  {"1-2/24", false, 0}, {"29-02-202", false, 0}, {"", false, 0}};
 	enum moment_order order;
 	int64_t number = 0;
 
@@ -78,6 +87,9 @@ static void whole_numbers_and_moments(void **state)
 		if (slashed[i].good)
 			assert_int_equal(number, slashed[i].number);
 	}
+	assert_true(moment_clock("21:30:59.5", 10, &number) && number == 77459500000);
+	assert_false(moment_clock("24:30", 5, &number) || moment_clock("1:30", 4, &number) ||
+		     moment_clock("12:30x", 6, &number) || moment_clock("", 0, &number));
 	assert_true(moment_slashed("03/01/2024", 10, true, &number, &order));
 	assert_true(number == 1704240000000000 && order == MOMENT_EITHER);
 	assert_true(moment_slashed("03/31/2024", 10, true, &number, &order));

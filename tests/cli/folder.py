@@ -71,6 +71,35 @@ def goes_on():
             "the same rows as a file and as lines come to the same bits")
 
 
+def numbered():
+    """Labels that are class numbers, as most tables have them: two files in turn, and lines, come to the bits of one file."""
+    draws = random.Random(11)
+    labels = [draws.randrange(3) for _ in range(500)]
+    rows = ["%.3f,%.3f,%d\n" % (label + draws.gauss(0, 0.4), draws.gauss(0, 1), label) for label in labels]
+
+    def write(name, part):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("x,y,class\n" + "".join(part))
+
+    write("all.csv", rows)
+    write("first.csv", rows[:300])
+    write("second.csv", rows[300:])
+    write("words.csv", ["0.1,0.2,good\n", "1.1,0.2,bad\n"])
+    run("all.csv", "--out", "one")
+    run("first.csv", "--out", "two")
+    code, _, said = run("second.csv", "--resume", "two")
+    verdict(code == 0 and samples("two") == 500, "a second file of numbered classes goes on", said)
+    verdict(file_of("two", "model.safetensors") == file_of("one", "model.safetensors"), "to the bits of one file with all rows")
+    with open("all.csv", encoding="utf-8") as file:
+        code, _, said = run("-", "--out", "piped", "--set", "model.classes=3", text=file.read())
+    verdict(code == 0 and file_of("piped", "model.safetensors") == file_of("one", "model.safetensors"),
+            "and so do lines that are told how many classes there are", said)
+    code, _, said = run("words.csv", "--resume", "two")
+    verdict(code == 1 and '"good" is a name, and the labels before it are numbers' in said and
+            "no line could be taken" in said and samples("two") == 500,
+            "a file of which no line can be taken is an error", code, said)
+
+
 def served():
     """A file begins a folder that HTTP goes on with."""
     run("monday.csv", "--out", "served")
@@ -144,6 +173,7 @@ def main():
         write_table("tuesday.csv", 400, 2, ("UP", "DOWN", "flat", "new"))
         write_table("wednesday.csv", 200, 3, ("UP", "DOWN", "flat", "new"))
         goes_on()
+        numbered()
         served()
         ways_in()
         refused()

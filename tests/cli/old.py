@@ -1,8 +1,8 @@
 """usage: python3 old.py RETAIN FOLDER
 
 Run folders of earlier versions (FOLDER is tests/golden/old) open in this one. stored-0.1 is a run of
-version 0.1 as a kill left it, on the baseline instruction set, with what 0.1 came to in end/. stored-0.2 and
-live-0.2 are of version 0.2 before its release (golden/make_stored_golden.py, make_live_golden.py). Prints TAP.
+version 0.1 as a kill left it, on the baseline instruction set, with what 0.1 came to in end/. stored-X and
+live-X are of version X (golden/make_stored_golden.py, make_live_golden.py), of 0.2 before its release. Prints TAP.
 """
 import csv
 import json
@@ -62,37 +62,38 @@ def stored_0_1(work):
                 done.stdout + done.stderr)
 
 
-def stored_0_2(work):
+def stored_later(work, version):
     """With fast weights, whose last bits may differ from version to version."""
-    run, end = os.path.join(work, "run-0.2"), os.path.join(old, "stored-0.2/end")
-    shutil.copytree(os.path.join(old, "stored-0.2"), run, ignore=shutil.ignore_patterns("end", "table"))
+    run, end = os.path.join(work, "run-" + version), os.path.join(old, f"stored-{version}/end")
+    shutil.copytree(os.path.join(old, "stored-" + version), run, ignore=shutil.ignore_patterns("end", "table"))
     done = call("run", "--resume", run)
-    tap.verdict(done.returncode == 0, "a checkpoint of 0.2 is gone on with", done.stderr)
+    tap.verdict(done.returncode == 0, f"a checkpoint of {version} is gone on with", done.stderr)
     weights = [{name: len(data) for name, data in tensors(f"{folder}/model.safetensors").items()}
                for folder in (run, end)]
     tap.verdict(weights[0] == weights[1] and len(rows(f"{run}/metrics.csv")) == len(rows(f"{end}/metrics.csv")),
                 "to its end", weights)
 
 
-def table_0_2():
+def table(version):
     """Weights that know their columns and classes."""
-    folder = os.path.join(old, "stored-0.2/table")
+    folder = os.path.join(old, f"stored-{version}/table")
     done = call("predict", f"{folder}/model.safetensors", f"{folder}/rows.csv")
     said = [line.split(",") for line in done.stdout.splitlines()[1:]]
     before = [line.strip().split(",") for line in lines(f"{folder}/answers.csv")[1:]]
     tap.verdict(len(said) == len(before) == 40 and
                 all(a[:2] == b[:2] and abs(float(a[2]) - float(b[2])) < 1e-4 for a, b in zip(said, before)),
-                "weights of a table of 0.2 answer as they did", done.stderr, done.stdout)
+                f"weights of a table of {version} answer as they did", done.stderr, done.stdout)
 
 
-def live_0_2(work):
-    shutil.copytree(os.path.join(old, "live-0.2"), os.path.join(work, "live"))
-    with open(f"{work}/live/lines.ndjson", encoding="utf-8") as sent:
-        done = call("run", "--resume", f"{work}/live/run", stdin=sent)
+def live(work, version):
+    folder = os.path.join(work, "live-" + version)
+    shutil.copytree(os.path.join(old, "live-" + version), folder)
+    with open(f"{folder}/lines.ndjson", encoding="utf-8") as sent:
+        done = call("run", "--resume", f"{folder}/run", stdin=sent)
     again = [json.loads(line) for line in done.stdout.splitlines()]
-    before = [json.loads(line) for line in lines(f"{work}/live/answers.ndjson")]
+    before = [json.loads(line) for line in lines(f"{folder}/answers.ndjson")]
     # Ids 22 to 29 are remembered with their inputs; 30 to 32 wait for their labels.
-    tap.verdict(done.returncode == 0, "a live run of 0.2 is gone on with", done.stderr)
+    tap.verdict(done.returncode == 0, f"a live run of {version} is gone on with", done.stderr)
     tap.verdict([answer for answer in again if "sample" in answer] == [a for a in before if "sample" in a],
                 "it knows its samples", again)
     known = range(22, 33)
@@ -102,7 +103,8 @@ def live_0_2(work):
 
 with tempfile.TemporaryDirectory() as place:
     stored_0_1(place)
-    stored_0_2(place)
-    table_0_2()
-    live_0_2(place)
+    for number in sorted(name[7:] for name in os.listdir(old) if name.startswith("stored-") and name != "stored-0.1"):
+        stored_later(place, number)
+        table(number)
+        live(place, number)
 sys.exit(tap.plan())

@@ -7,7 +7,9 @@ import csv
 import gzip
 import json
 import os
+import pty
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -44,6 +46,57 @@ def told(out):
 def metrics(folder):
     with open(folder + "/metrics.csv", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def on_a_terminal(*words):
+    """The lines that a terminal would get."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([RETAIN, *words], stdout=theirs, stderr=theirs, env=dict(os.environ, TERM="dumb")) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while more := os.read(ours, 4096):
+                said += more
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+    return process.returncode, said.decode().replace("\r", "").splitlines()
+
+
+def eighty_columns():
+    table("wide.csv", [["a_column_with_a_long_name", "b", "label"]] + rows_of(90, lambda i: "xy"[i % 3 == 0]))
+    for name, words, code in (
+            ("a run", ["run", "wide.csv", "--out", "runs/wide"], 0),
+            ("a folder that is taken", ["run", "wide.csv", "--out", "runs/wide"], 2),
+            ("a column that is not there", ["run", "wide.csv", "--label", "a_column_with_a_lng_name"], 2),
+            ("a comparison", ["compare", "wide.csv", "--seeds", "1,2"], 0),
+            ("its table again", ["compare", "wide.csv", "--seeds", "1,2"], 0)):
+        got, lines = on_a_terminal(*words)
+        broad = [line for line in lines if len(line) > 80 and " it/s" not in line]  # no progress of dumb terminals
+        verdict(got == code and lines and not broad, f"{name} fits 80 columns", got, broad or lines)
+    out = run("compare", "wide.csv", "--seeds", "1,2")[1]
+    verdict(re.search(r"accuracy \(LE\) +retention \(IR\).* cost\n", out), "a pipe gets whole rows", out)
+
+
+def json_that_is_no_table():
+    for name, line in ("inputs.jsonl", {"input": {"a": 1}, "label": 0}), ("deep.jsonl", {"a": {"b": 1}, "label": 0}):
+        with open(name, "w") as file:
+            file.write((json.dumps(line) + "\n") * 9)
+        code, _, why = run("run", name)
+        verdict(code == 2 and "which have an id and an input" in why and "run -" not in why,
+                f"{name} is refused without advice that fails", code, why)
+
+
+def words_that_miss_the_verb():
+    """Of data, folders and formats: what to say instead."""
+    table("shop.csv", [["a", "b", "label"]] + rows_of(40, lambda i: "xy"[i % 2]))
+    verdict(run("run", "shop.csv", "--quiet")[0] == 0, "a table is learned")
+    with open("frame.parquet", "wb") as file:
+        file.write(b"PAR1" + bytes(40))
+    for words, says in ((["run", "runs/shop"], "--resume runs/shop"), (["run", "--resume", "nowhere"], "nowhere: holds no run"),
+                        (["serve", "shop.csv"], "retain run shop.csv"), (["run", "frame.parquet"], "python -m pyretain run frame.parquet")):
+        code, _, why = run(*words)
+        verdict(code == 2 and says in why, f"retain {' '.join(words)} says {says}", code, why)
 
 
 def columns_that_change():
@@ -309,6 +362,9 @@ def windows_that_grow_resume():
     verdict(code == 0, "a run with windows that grow, killed and resumed, comes to the same bits", code, out, why)
 
 
+eighty_columns()
+json_that_is_no_table()
+words_that_miss_the_verb()
 columns_that_change()
 one_class()
 numbers_that_are_none()

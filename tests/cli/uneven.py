@@ -93,8 +93,9 @@ def before_labels():
     want, got = of_answers(rows, answers_of(done)), last_row("live")
     verdict(0.6 < want["auc"] < 1 and close(got, want), "lines: metrics.csv has what the answers give", want, got)
     told = done.stderr.decode()
-    verdict("balanced accuracy" in told and "%.3f   latest 10 000" % got["auc"] in told, "the terminal says it", told)
-    verdict("%.3g %% raise an alert" % (100 * got["alert_share"]) in told, "... and the budget", told)
+    verdict("balanced accuracy" in told and "%.3f\n" % got["auc"] in told and max(len(line) for line in told.split("\n") if line.startswith("  ")) <= 80,
+            "the terminal says it, in 80 columns", told)
+    verdict("%.3g %% give alarm" % (100 * got["alert_share"]) in told, "... and the budget", told)
     run(lines_of(rows[:400]), "run", "-", "--quiet", "--out", "parts")
     run(lines_of(rows[400:], 400), "run", "-", "--quiet", "--resume", "parts")
     verdict(last_row("parts") == got, "stopped and resumed: the same numbers", last_row("parts"), got)

@@ -107,6 +107,10 @@ static void mistakes(void **state)
 	(void)state;
 	mistake("title = Three", "titel = Three", "e.ini:2: titel: no such key in [experiment]");
 	mistake("title = Three\n", "", "has a title");
+	mistake("against = b\n", "against = b\nless = c\n", "less has two variants");
+	mistake("against = b\n", "less = a, c\n", "less has two variants");
+	mistake("stream.preset = small\n", "moment = 2\n",
+		"moment = 2: must be a share of the run");
 	mistake("[variant b]", "[variant b/c]", "[variant b/c]: not a good name");
 	mistake("[variant b]", "[variant ..]", "not a good name");
 	mistake("[base]", "[bass]", "[bass]: an experiment has");
@@ -216,12 +220,12 @@ static void needs(void **state)
 }
 
 /* Retention by seed: a 0.50, 0.60; b 0.47, 0.59; c 0.52, 0.57, and its plain model 0.515, 0.56. */
-static void fill(struct contest *contest)
+static void fill(struct contest *contest, int variants)
 {
 	static const double values[3][2] = {{0.50, 0.60}, {0.47, 0.59}, {0.52, 0.57}};
 	const int ir = measure_find("ir"), plain = measure_find("ir_sgd");
 
-	for (int v = 0; v < 3; v++)
+	for (int v = 0; v < variants; v++)
 		for (int seed = 0; seed < 2; seed++) {
 			struct contest_run *run = contest_run(contest, v, seed);
 
@@ -260,7 +264,7 @@ static void rules(void **state)
 	contest = contest_of(e, NULL, &err);
 	contest_judge(contest, &verdicts);
 	assert_string_equal(verdicts.conclusion, "undecided");
-	fill(contest);
+	fill(contest, 3);
 	contest_judge(contest, &verdicts);
 	/* 3 and 1 points, half a point and one, 5 and 3 points: two seeds do not tell. */
 	assert_near(verdicts.of[0].value.mean, 2);
@@ -290,6 +294,43 @@ static void rules(void **state)
 	experiment_free(e);
 }
 
+/* The lead of a over b, 3 and 1 points, less that of c over b, 5 and -2; c may be left out. */
+static void rules_about_gaps(void **state)
+{
+	struct experiment *e;
+	struct contest *contest;
+	struct contest_verdicts verdicts;
+	struct text more = {0}, out = {0};
+	struct err err = {0};
+
+	(void)state;
+	text_addf(&more, "%s%s", words,
+		"[rule gap]\ntext = the gap shrinks\nmetric = ir\n"
+		"of = a\nagainst = b\nless = c, b\nleast = 0\n");
+	assert_int_equal(read_words(&e, more.data, &err), 0);
+	contest = contest_of(e, NULL, &err);
+	fill(contest, 3);
+	contest_judge(contest, &verdicts);
+	assert_near(verdicts.of[3].value.mean, 0.5);
+	assert_near(verdicts.of[3].value.error, 2.5);
+	contest_free(contest);
+	contest = contest_of(e, "a,b", &err);
+	assert_non_null(contest);
+	fill(contest, 2);
+	set_less(contest, 1);
+	contest_judge(contest, &verdicts);
+	assert_int_equal(verdicts.of[3].word, CONTEST_LEFT_OUT);
+	assert_int_equal(verdicts.counts[CONTEST_LEFT_OUT], 3);
+	assert_string_equal(verdicts.conclusion, "not reproduced");
+	contest_table(contest, 0, &out);
+	assert_null(strstr(out.data, "the gap shrinks"));
+	assert_non_null(strstr(out.data, "should be >= 2; against the claim"));
+	text_release(&out);
+	text_release(&more);
+	contest_free(contest);
+	experiment_free(e);
+}
+
 static void tables(void **state)
 {
 	struct experiment *e;
@@ -300,8 +341,8 @@ static void tables(void **state)
 	(void)state;
 	assert_int_equal(read_words(&e, words, &err), 0);
 	contest = contest_of(e, NULL, &err);
-	fill(contest);
-	contest_table(contest, &out);
+	fill(contest, 3);
+	contest_table(contest, 0, &out);
 	assert_non_null(strstr(out.data, "55.00 ± 7.07"));
 	assert_non_null(strstr(out.data, "  open       a keeps more than b: 2.000 [-10.71, 14.71], "
 					 "should be >= 2"));
@@ -309,7 +350,7 @@ static void tables(void **state)
 	assert_null(strstr(out.data, "Budgets differ"));
 	text_release(&out);
 	contest_run(contest, 1, 0)->work = 7;
-	contest_table(contest, &out);
+	contest_table(contest, 0, &out);
 	assert_non_null(strstr(out.data,
 		"Budgets differ, in samples trained on per time step: a 512, b 7, c 512."));
 	text_release(&out);
@@ -337,12 +378,14 @@ static void measures_of_a_run(void **state)
 				     "0.6,0.5,,,,,,,,,,,,,,0.2,\n"
 				     "0.7,0.5,,,,,,,,,,,,,,0.2,\n"
 				     "0.8,0.25,0,,,,,,,,,,,,,0.4,\n";
+	static const char events[] = "{\"event\": \"cut\", \"iteration\": 6, \"rate_before\": 0.2, "
+				     "\"rate_after\": 0.1}\n";
 	static const struct {
 		const char *name;
 		double value;
 	} rows[] = {{"ir", 0.08}, {"late_ir", 0.07}, {"early_ir", 0.015}, {"mean_ir", 0.29 / 7},
-		{"early_ir_sgd", 0.03}, {"late_ir_sgd", 0.14}, {"cost", 2}, {"range1", 0.25},
-		{"range8", 0.3}, {"mid1", 0.5}, {"tilt", 0.25 - 0.3}};
+		{"early_ir_sgd", 0.03}, {"first_cut", 0.75}, {"late_ir_sgd", 0.14}, {"cost", 2},
+		{"range1", 0.25}, {"range8", 0.3}, {"mid1", 0.5}, {"tilt", 0.25 - 0.3}};
 	struct metrics_file *file;
 	struct metrics_row row;
 	double values[MEASURES];
@@ -364,16 +407,19 @@ static void measures_of_a_run(void **state)
 	metrics_file_close(file);
 	assert_int_equal(file_write(in_folder("matrix.csv"), matrix, strlen(matrix), &err), 0);
 	assert_int_equal(file_write(in_folder("config.ini"), "", 0, &err), 0);
+	assert_int_equal(file_write(in_folder("events.jsonl"), events, strlen(events), &err), 0);
 	if (run_log_open(&log, folder, RUN_LOG_ALL, &err))
 		fail_msg("%s", err.message);
-	measure_log(log, values);
+	measure_log(log, 0.125, values);
+	assert_near(values[measure_find("mid1")], 0.75);
+	measure_log(log, 0.5, values);
 	run_log_close(log);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_near(values[measure_find(rows[i].name)], rows[i].value);
 	assert_true(isnan(values[measure_find("ft")]));
 	assert_true(isnan(values[measure_find("range2")]));
 	for (int i = 0; i < MEASURES; i++)
-		assert_true(measures[i].range || measures[i].tilt
+		assert_true(measures[i].range || measures[i].tilt || measures[i].first_cut
 				    ? !measures[i].column
 				    : metrics_column(measures[i].column) != NULL);
 }
@@ -406,6 +452,7 @@ int main(void)
 		folder_test(runs_of_a_contest),
 		folder_test(needs),
 		folder_test(rules),
+		folder_test(rules_about_gaps),
 		folder_test(tables),
 		folder_test(measures_of_a_run),
 		folder_test(memory_runs_out),

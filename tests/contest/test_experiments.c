@@ -13,9 +13,13 @@ static const char *const *instead_of(const char *source)
 {
 	static const char *const photos[] = {"stream.source=photos", "stream.drift=off",
 		"model.arch=resnet20-cifar", "photos.size=8", NULL};
-	static const char *const vectors[] = {"stream.source=drift", "model.arch=mlp:8", NULL};
+	static const char *const vectors[] = {
+		"stream.source=drift", "drift.classes=10", "model.arch=mlp:8", NULL};
+	static const char *const few[] = {"drift.classes=10", NULL}; /* sooner made */
 	static const char *const none[] = {NULL};
 
+	if (!strcmp(source, "drift"))
+		return few;
 	if (!strncmp(source, "table:", 6) || !strncmp(source, "npy:", 4))
 		return vectors;
 	return strchr(source, ':') ? photos : none;

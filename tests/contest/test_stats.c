@@ -61,7 +61,8 @@ static void bounded(void **state)
 	const struct stats stats = stats_of((const double[]){1, 2, 3}, 3);
 	const struct stats same = stats_of((const double[]){4, 4}, 2);
 	const struct stats one = stats_of((const double[]){4}, 1);
-	const struct stats tenth = stats_of((const double[]){0.1 * 0.1, 0.1 * 0.1}, 2);
+	const double x = 0.1 * 0.1;
+	const struct stats tenth = stats_of((const double[]){x, x, x, x, x, x, x}, 7);
 	const double d = sqrt(3);
 
 	(void)state;
@@ -75,6 +76,7 @@ static void bounded(void **state)
 	assert_near(stats_bounded(&same, 4, 5).chance, 0, 0);
 	assert_true(stats_bounded(&same, 4, 5).inside);
 	assert_true(stats_bounded(&tenth, -INFINITY, 0.01).inside);
+	assert_true(stats_bounded(&tenth, -INFINITY, 0.01).chance == 0);
 	assert_false(stats_bounded(&tenth, -INFINITY, 0.00999).inside);
 	assert_true(isnan(stats_bounded(&one, 3, 5).chance));
 	/* The 95 % interval's edge is where the chance is 5 %. */

@@ -8,7 +8,9 @@ struct said {
 	float value, low, high, label;
 };
 
-static void take(struct errors *errors, const struct said *said, int n)
+/* Of `known` labels; asked about when there were `then`, if that is not -1. */
+static void take_late(
+	struct errors *errors, const struct said *said, int n, int64_t known, int64_t then)
 {
 	union target guesses[8 * TARGET_GUESS], labels[8];
 
@@ -16,9 +18,16 @@ static void take(struct errors *errors, const struct said *said, int n)
 		const float answer[] = {said[i].value, said[i].low, said[i].high};
 
 		target_number.guess(answer, NUMBER_OUTPUTS, 1, guesses + (size_t)i * TARGET_GUESS);
+		if (then >= 0)
+			target_mark_late(guesses + (size_t)i * TARGET_GUESS, 1, then);
 		labels[i].number = said[i].label;
 	}
-	errors_step(errors, guesses, labels, n);
+	errors_step(errors, guesses, labels, n, known);
+}
+
+static void take(struct errors *errors, const struct said *said, int n)
+{
+	take_late(errors, said, n, 0, -1);
 }
 
 static struct errors *new_errors(int width)
@@ -148,10 +157,37 @@ static void worths_are_averaged(void **state)
 	matrix_free(matrix);
 }
 
+/* The baselines are what was known when the sample was asked about. */
+static void late_labels_by_hand(void **state)
+{
+	struct errors *errors = new_errors(1);
+	struct errors_sum sum;
+
+	(void)state;
+	take_late(errors, &(struct said){0, 0, 0, 10}, 1, 0, 0);
+	/* Asked before the first label was known. */
+	take_late(errors, &(struct said){11, 10, 12, 14}, 1, 1, 0);
+	errors_all(errors, &sum);
+	assert_int_equal(sum.count, 0);
+	/* 10 was known; then 10 and 14; then all of 10, 14, 30. */
+	take_late(errors, &(struct said){11, 10, 12, 30}, 1, 2, 1);
+	errors_all(errors, &sum);
+	assert_float_equal(sum.last, 20, 1e-12);
+	assert_float_equal(sum.mean, 20, 1e-12);
+	take_late(errors, &(struct said){11, 10, 12, 20}, 1, 3, 2);
+	take_late(errors, &(struct said){11, 10, 12, 50}, 1, 4, 3);
+	errors_all(errors, &sum);
+	assert_int_equal(sum.count, 3);
+	assert_float_equal(sum.last, (20 + 6 + 20) / 3.0, 1e-12);
+	assert_float_equal(sum.mean, (20 + 8 + 32) / 3.0, 1e-12);
+	errors_free(errors);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_by_hand),
+		cmocka_unit_test(late_labels_by_hand),
 		cmocka_unit_test(large_errors_are_unusual),
 		folder_test(a_resumed_one_goes_on),
 		cmocka_unit_test(worths_are_averaged),

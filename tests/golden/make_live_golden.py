@@ -56,6 +56,8 @@ def main(retain, folder):
     with open(folder + "/answers.ndjson", "w", encoding="utf-8") as file:
         file.writelines(answers)
     cut(folder + "/run/journal/data.mdb")
+    for name in "lock", "journal/lock.mdb":
+        os.remove(f"{folder}/run/{name}")
 
 
 main(*sys.argv[1:])

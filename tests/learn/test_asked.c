@@ -2,7 +2,8 @@
 #include "check.h"
 #include "../base/folder.h"
 
-#define MANY "fast.heads=newton, hidden, labels, windows, forest, young, values"
+#define MANY                                                                                       \
+	"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse, units, near"
 #define POOL "fast.mix_by=pool"
 #define TWO  "fast.parts=0.3:0.97, 0.1:0.999:2"
 

@@ -12,7 +12,8 @@
 #include "cells.h"
 
 #define ALL_HEADS                                                                                  \
-	"fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young, values"
+	"fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young, values, "  \
+	"sparse, units, near"
 
 enum { MOST = 40 };
 

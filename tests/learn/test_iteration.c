@@ -302,7 +302,10 @@ static void an_average_is_a_sum_over_the_trajectory(void **state)
 	}
 }
 
-/* Batch norm: an average has statistics of its own, made by passes of the training batch. */
+/*
+ * Batch norm: an average has statistics of its own. They move as its weights do, and passes of the
+ * training batch correct them.
+ */
 static void averages_have_statistics(void **state)
 {
 	struct diary diary = {0};
@@ -315,6 +318,7 @@ static void averages_have_statistics(void **state)
 			watch_of(&diary));
 	struct learner *learner = school.learner;
 	const size_t floats = net_stats(learner->net)->floats;
+	const float keep = (float)average_gamma(learner->average, 0);
 	float *before = calloc(floats, sizeof(float)), *losses = calloc(8, sizeof(float));
 	float *inputs = calloc(2 * learner->floats, sizeof(float));
 	float served[2][CLASSES], own[2][CLASSES], others[2][CLASSES];
@@ -330,12 +334,17 @@ static void averages_have_statistics(void **state)
 		/* The first average's are checked here, the second's below by the count. */
 		memcpy(before, learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
 		school_train(&school, 1);
+		for (size_t i = 0; i < floats; i++)
+			before[i] = keep * before[i] +
+				    (1 - keep) * learner_stats(learner, LEARNER_PLAIN)[i];
 		if (k % 2 == 0)
 			assert_ok(runner_losses(learner->runner,
 					  learner_params(learner, LEARNER_AVERAGE), before, 0.1f,
 					  &batch, losses, NULL, &err),
 				err);
-		assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
+		for (size_t i = 0; i < floats; i++)
+			assert_float_equal(before[i], learner_stats(learner, LEARNER_AVERAGE)[i],
+				1e-6 * (1 + fabs((double)before[i])));
 		assert_memory_not_equal(learner_stats(learner, LEARNER_PLAIN),
 			learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
 	}
@@ -359,6 +368,46 @@ static void averages_have_statistics(void **state)
 	free(before);
 	free(losses);
 	free(inputs);
+	school_close(&school);
+}
+
+/* So have the weights that schedule-free SGD predicts with: x goes towards y in every step. */
+static void statistics_of_schedule_free(void **state)
+{
+	struct diary diary = {0};
+	struct school school =
+		school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=8",
+				      "schedule.validation_batch=8", "average.kind=none",
+				      "schedule.kind=constant", "optimizer.kind=schedule-free",
+				      "average.statistics_every=100"),
+			watch_of(&diary));
+	struct learner *learner = school.learner;
+	const size_t floats = net_stats(learner->net)->floats, params = params_of(&school);
+	float *before = calloc(floats, sizeof(float)), *x = calloc(params, sizeof(float));
+
+	(void)state;
+	school_reveal(&school);
+	for (int k = 1; k <= 4; k++) {
+		const double c = 9 / (k + 8.0), went = c / (0.1 + 0.9 * c);
+		const float *now;
+
+		memcpy(before, learner->stats[SCORES_AVERAGE], floats * sizeof(float));
+		if (k > 1)
+			memcpy(x, learner_params(learner, LEARNER_INFERENCE),
+				params * sizeof(float));
+		school_train(&school, 1);
+		now = learner_stats(learner, LEARNER_INFERENCE);
+		for (size_t i = 0; i < floats; i++)
+			assert_float_equal(now[i],
+				before[i] + went * (learner->stats[0][i] - before[i]),
+				1e-5 * (1 + fabs((double)now[i])));
+		/* As far as the weights. */
+		for (size_t i = 0; k > 1 && i < params; i++)
+			assert_float_equal(learner_params(learner, LEARNER_INFERENCE)[i],
+				x[i] + went * (learner->params[i] - x[i]), 1e-5);
+	}
+	free(before);
+	free(x);
 	school_close(&school);
 }
 
@@ -436,6 +485,7 @@ int main(void)
 		cmocka_unit_test(cuts_change_the_next_rate),
 		cmocka_unit_test(an_average_is_a_sum_over_the_trajectory),
 		cmocka_unit_test(averages_have_statistics),
+		cmocka_unit_test(statistics_of_schedule_free),
 		cmocka_unit_test(statistics_are_copied_with_weights),
 		cmocka_unit_test(wide_layers_learn_slower),
 	};

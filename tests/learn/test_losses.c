@@ -283,6 +283,13 @@ static void gradients_are_slopes(void **state)
 		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
 				       "run.task_steps=2"),
 			1);
+		/* Fewer samples than a vector has room for. */
+		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
+				       "run.micro_batch=3"),
+			1);
+		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
+				       "model.arch=mlp:600,600", "run.micro_batch=5"),
+			1);
 		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
 				       "model.arch=mlp:600,600", "engine.threads=2"),
 			1);

@@ -378,6 +378,64 @@ static void values_are_bounded(void **state)
 	desk_close(&desk);
 }
 
+/* Two features and their pair, at half: a gradient of 1/2 each, so weights of 0.1 / sqrt(0.35 / 0.25), 0.1625 for the pair. */
+static void sparse_by_hand(void **state)
+{
+	struct desk desk = desk_of(2, 2);
+	struct part *sparse = part_of(&part_sparse, &desk);
+	const float row[] = {1, 1}, first[] = {1, 0}, none[] = {0, NAN};
+	const double one = 0.1 * 0.5 / sqrt(0.35), pair = 0.1 * 0.25 / sqrt(0.1625);
+	float answer[2];
+
+	(void)state;
+	teach(&desk, sparse, row, 0);
+	ask(&desk, sparse, 0, row, answer);
+	assert_float_equal(answer[0], 1 / (1 + exp(-2 * (2 * one + 0.5 * pair))), 1e-6);
+	ask(&desk, sparse, 0, first, answer);
+	assert_float_equal(answer[0], 1 / (1 + exp(-2 * one)), 1e-6);
+	ask(&desk, sparse, 0, none, answer);
+	assert_float_equal(answer[0], 0.5, 1e-6);
+	sparse->type->free(sparse);
+	desk_close(&desk);
+}
+
+/* The class is whether signs agree: no single number says so, and pairs of bins do. */
+static void sparse_knows_pairs(void **state)
+{
+	struct desk desk = desk_of(WIDTH, 2);
+	struct part *sparse = part_of(&part_sparse, &desk);
+
+	(void)state;
+	assert_true(crossed(&desk, sparse, 0, 0, 4000, 500, true) > 430);
+	sparse->type->free(sparse);
+	desk_close(&desk);
+}
+
+/* More codes than there are cells, more classes than compete, outliers. */
+static void sparse_is_bounded(void **state)
+{
+	struct desk desk = desk_of(2, 90);
+	struct part *sparse = part_of(&part_sparse, &desk);
+	const double bytes = sparse->type->bytes(sparse);
+	float answer[90], sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 30000; i++) {
+		const uint32_t bits = 1 + (uint32_t)i;
+		float row[2] = {i % 3 ? 1e30F : -INFINITY, 0};
+
+		memcpy(row + 1, &bits, sizeof(bits));
+		teach(&desk, sparse, row, i % 90);
+	}
+	ask(&desk, sparse, 0, (const float[2]){1e30F, NAN}, answer);
+	for (int c = 0; c < 90; c++)
+		sum += answer[c];
+	assert_float_equal(sum, 1, 1e-4);
+	assert_true(sparse->type->bytes(sparse) == bytes);
+	sparse->type->free(sparse);
+	desk_close(&desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +449,9 @@ int main(void)
 		cmocka_unit_test(values_by_hand),
 		cmocka_unit_test(values_tell_codes_apart),
 		cmocka_unit_test(values_are_bounded),
+		cmocka_unit_test(sparse_by_hand),
+		cmocka_unit_test(sparse_knows_pairs),
+		cmocka_unit_test(sparse_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,8 +198,8 @@ static void tasks_are_told_or_counted(void **state)
 }
 
 #define POLRS                                                                                      \
-	"average.kind=none", "schedule.kind=constant", "replay.holdout=0", "learn.part_steps=2",   \
-		"learn.select_every=3", "learn.population=polrs"
+	"average.kind=none", "schedule.kind=constant", "replay.holdout=0", "learn.part_steps=1",   \
+		"learn.population=polrs"
 
 static int64_t hits_of(const struct school *school)
 {
@@ -239,7 +239,7 @@ static void a_population_is_three_learners(void **state)
 	for (int i = 0; i < LEARNER_POPULATION; i++)
 		one[i] = school_of(SETTINGS(rates[i], "average.kind=none", "schedule.kind=constant",
 			"replay.holdout=0"));
-	for (int step = 0; step < 5; step++) {
+	for (int step = 0; step < 4; step++) {
 		for (int i = 0; i < LEARNER_POPULATION; i++) {
 			hits[i] += hits_of(&one[i]);
 			school_go(&one[i], 1, 4);
@@ -255,12 +255,12 @@ static void a_population_is_three_learners(void **state)
 		assert_ptr_equal(learner_params(all.learner, LEARNER_INFERENCE),
 			population->members[best].params);
 	}
-	assert_int_equal(work.works[LEARNER_TRAIN], 3 * 20);
-	assert_int_equal(work.works[LEARNER_UPDATE], 3 * 20);
-	assert_int_equal(work.works[LEARNER_ITERATION], 20);
-	assert_int_equal(work.samples[LEARNER_VALIDATE], 3 * 5 * STEP);
+	assert_int_equal(work.works[LEARNER_TRAIN], 3 * 16);
+	assert_int_equal(work.works[LEARNER_UPDATE], 3 * 16);
+	assert_int_equal(work.works[LEARNER_ITERATION], 16);
+	assert_int_equal(work.samples[LEARNER_VALIDATE], 3 * 4 * STEP);
 
-	/* The sixth step ends the third part: the best goes on in all, at rates around its own. */
+	/* The fifth step ends the fifth part: the best goes on in all, at rates around its own. */
 	for (int i = 0; i < LEARNER_POPULATION; i++)
 		hits[i] += hits_of(&one[i]);
 	for (int i = best = 0; i < LEARNER_POPULATION; i++)

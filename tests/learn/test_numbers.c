@@ -238,6 +238,30 @@ static void outliers_take_no_answer_away(void **state)
 	numbers_free(numbers);
 }
 
+/* What models say of a few targets that grow fast is at most a quarter of their range beyond them. */
+static void few_targets_foretell_little(void **state)
+{
+	struct numbers *numbers = numbers_of(0, 0);
+	float none = 0, slow = 0, answer[NUMBER_OUTPUTS];
+	double most = 40;
+
+	for (int t = 0; t < 60; t++) {
+		const struct numbers_samples samples = {&none, NULL, NULL, &slow, 1};
+		const double beyond = 0.25 * (most - 40) + 1e-3 * most;
+		union target label;
+
+		numbers_ask(numbers, &samples, answer);
+		for (int k = 0; k < numbers->parts && t; k++) {
+			assert_true(numbers->said[0].blend.part[k] <= most + beyond);
+			assert_true(numbers->said[0].blend.part[k] >= 40 - beyond);
+		}
+		label.number = 40 * powf(1.6F, (float)(t % 10 < 7 ? t % 10 : 2 * (10 - t % 10)));
+		most = fmax(most, (double)label.number);
+		numbers_learn(numbers, &samples, &label);
+	}
+	numbers_free(numbers);
+}
+
 /* Steps of many, more than there is room for, and with no inputs at all. */
 static void steps_may_be_large(void **state)
 {
@@ -683,6 +707,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(streams_do_not_ruin_it),
 		cmocka_unit_test(outliers_take_no_answer_away),
+		cmocka_unit_test(few_targets_foretell_little),
 		cmocka_unit_test(steps_may_be_large),
 		folder_test(goes_on_where_it_stopped),
 		cmocka_unit_test(late_labels_are_learned_as_late),

@@ -146,27 +146,39 @@ static double nearest_mean(
 	return sum / weights;
 }
 
-static void neighbours_are_the_nearest(void **state)
+/* The last two inputs are 0 or 1, if `binary`. */
+static void fill_inputs(float *row, bool binary, uint64_t seed)
+{
+	fill(row, ROWS_FIRST + 3, seed);
+	for (int j = ROWS_FIRST + 1; j < ROWS_FIRST + 3 && binary; j++)
+		row[j] = row[j] > 0.5F;
+}
+
+static void find_neighbours(bool binary)
 {
 	static const int counts[] = {1, 5, 16, 33, 161, 700};
 	static float rows[700][ROWS_FIRST + 3], level[700], change[700];
+	const struct values values = {.binary = {false, binary, binary}};
+	const struct rows none = {.room = 1};
 	struct bank bank;
 	struct err err = {0};
 	int added = 0;
 
 	assert_ok(bank_init(&bank, 3, ops(), &err), err);
+	bank_fill(&bank, &none, 3, &values);
+	assert_int_equal(bank.binary, binary ? 2 : 0);
 	for (size_t c = 0; c < COUNT(counts); c++) {
 		float row[ROWS_PADDED] = {0}, answers[BANK_MODELS];
 
 		for (; added < counts[c]; added++) {
 			float target[ROWS_TARGETS];
 
-			fill(rows[added], ROWS_FIRST + 3, 10 + (uint64_t)added);
+			fill_inputs(rows[added], binary, 10 + (uint64_t)added);
 			level[added] = target[ROWS_LEVEL] = normal((uint64_t)added);
 			change[added] = target[ROWS_CHANGE] = normal(5000 + (uint64_t)added);
 			bank_add(&bank, rows[added], target);
 		}
-		fill(row, ROWS_FIRST + 3, 3);
+		fill_inputs(row, binary, 3);
 		bank_ask(&bank, row, answers);
 		assert_float_equal(
 			answers[BANK_LEVEL], nearest_mean(rows, level, added, row, false), 1e-5);
@@ -176,9 +188,20 @@ static void neighbours_are_the_nearest(void **state)
 	bank_release(&bank);
 }
 
+static void neighbours_are_the_nearest(void **state)
+{
+	find_neighbours(false);
+}
+
+static void neighbours_are_the_nearest_by_binary_columns(void **state)
+{
+	find_neighbours(true);
+}
+
 /* Old rows leave; a bank filled from kept rows is the one that saw them come. */
 static void a_bank_can_be_filled_again(void **state)
 {
+	static const struct values values;
 	struct bank bank, again;
 	struct rows rows;
 	struct err err = {0};
@@ -195,7 +218,7 @@ static void a_bank_can_be_filled_again(void **state)
 		bank_add(&bank, row, target);
 		rows_add(&rows, row, target, &moment);
 	}
-	bank_fill(&again, &rows, 3);
+	bank_fill(&again, &rows, 3, &values);
 	for (uint64_t q = 0; q < 20; q++) {
 		fill(row, ROWS_FIRST + 3, 1000000 + q);
 		bank_ask(&bank, row, answers);
@@ -489,6 +512,7 @@ int main(void)
 		cmocka_unit_test(least_squares_stay_bounded),
 		cmocka_unit_test(a_renewed_number_starts_anew),
 		cmocka_unit_test(neighbours_are_the_nearest),
+		cmocka_unit_test(neighbours_are_the_nearest_by_binary_columns),
 		cmocka_unit_test(a_bank_can_be_filled_again),
 		cmocka_unit_test(a_tree_splits_where_targets_differ),
 		cmocka_unit_test(a_blend_follows_its_records),

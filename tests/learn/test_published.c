@@ -36,20 +36,23 @@ static void assert_alike(struct school *school, struct published *published)
 
 static void answers_as_the_learner_does(void **state)
 {
-	static const char *const parts[][3] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
+	static const char *const parts[][4] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
 		{"fast.parts=none"}, {"fast.parts=0.3:0.5+0.1:0.9"},
 		{"model.target=number", "loss.kind=huber", "fast.heads=numbers"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
 		{"fast.heads=linear", "fast.alone=1"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear, labels, windows", "fast.mix_by=pool"},
-		{"fast.heads=newton, hidden, labels, windows, forest, young, values",
+		{"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse",
 			"fast.mix_by=pool", "fast.guard=true"},
-		{"fast.heads=newton, hidden, labels, young", "fast.last=true"}};
+		{"fast.heads=newton, hidden, labels, young", "fast.last=true"},
+		{"fast.parts=0.3:0.97:3", "fast.layers=head", "fast.heads=units, near, labels",
+			"fast.mix_by=pool"},
+		{"fast.heads=units, near"}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(parts); i++) {
-		struct school school = school_of(
-			SETTINGS("model.scale=running", parts[i][0], parts[i][1], parts[i][2]));
+		struct school school = school_of(SETTINGS(
+			"model.scale=running", parts[i][0], parts[i][1], parts[i][2], parts[i][3]));
 		struct published *published;
 		uint64_t version;
 		struct err err;
@@ -107,10 +110,12 @@ static void says_what_it_has_no_copy_of(void **state)
 		bool now, ever;
 	} rows[] = {
 		{{"fast.parts=0.3:0.97"}, true, true},
-		{{"fast.parts=0.3:0.97", "fast.layers=head"}, false, true},
+		{{"fast.parts=0.3:0.97", "fast.layers=head"}, true, true},
 		{{"fast.heads=ridge"}, false, false},
 		{{"fast.heads=linear"}, true, true},
-		{{"fast.heads=newton, hidden, labels, windows, forest, young, values"}, true, true},
+		{{"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse"},
+			true, true},
+		{{"fast.heads=units, near"}, true, true},
 		{{"fast.heads=linear, ridge"}, false, false},
 		{{"model.target=number", "loss.kind=huber", "fast.heads=numbers"}, true, true},
 	};

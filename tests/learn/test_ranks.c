@@ -265,8 +265,8 @@ static void objectives(void **state)
 	compare(SETTINGS(
 		"replay.pool=balanced", "replay.limit=60", "run.task_steps=3", "learn.retrain=on"));
 	compare(SETTINGS("average.kind=none", "schedule.kind=constant", "learn.population=polrs",
-		"learn.part_steps=2", "learn.select_every=3", "replay.objective=mixed",
-		"replay.history=30", "learn.adapt_history=on"));
+		"learn.part_steps=1", "replay.objective=mixed", "replay.history=30",
+		"learn.adapt_history=on"));
 }
 
 static void losses(void **state)

@@ -112,8 +112,8 @@ static void populations_go_on(void **state)
 		snprintf(setting, sizeof(setting), "optimizer.kind=%s",
 			optimizer_type_name(optimizer_types[i]));
 		go_on_often(SETTINGS(setting, "average.kind=none", "schedule.kind=constant",
-			"learn.population=polrs", "learn.part_steps=2", "learn.select_every=3",
-			"replay.objective=mixed", "replay.history=30", "learn.adapt_history=on"));
+			"learn.population=polrs", "learn.part_steps=1", "replay.objective=mixed",
+			"replay.history=30", "learn.adapt_history=on"));
 	}
 }
 

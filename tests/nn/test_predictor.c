@@ -7,6 +7,7 @@
 #include "policies.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include "nn/own/kernels.h"
 #include "nn/predictor.h"
 
 enum { THREADS = 4, ROUNDS = 30, MOST = 37, VERSIONS = 3 };
@@ -62,7 +63,7 @@ static void infer_scaled(const struct rig *rig, const struct scale *scale, int n
 	float *scaled = guarded_new((size_t)n * scale->floats);
 	struct err err;
 
-	scale_apply(scale, rig->input, n, scaled);
+	scale_apply(scale, &kernels_find("auto")->ops, rig->input, n, scaled);
 	assert_ok(runner_infer(rig->runner, rig->params, rig->stats, scaled, n, logits, &err), err);
 	guarded_free(scaled);
 }

@@ -140,6 +140,32 @@ static void images_and_times(void **state)
 	read_one(NULL, 0);
 }
 
+/* The same numbers, once the last index first and once the first. */
+static void orders(void **state)
+{
+	static const uint8_t c[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+	static const uint8_t f[12] = {0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11};    /* of (2, 2, 3) */
+	static const uint8_t flat[12] = {0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11}; /* of (2, 6) */
+	static const struct {
+		const char *shape, *order;
+		const uint8_t *bytes;
+	} rows[] = {{"(2, 2, 3)", "False", c}, {"(2, 2, 3)", "True", f}, {"(2, 6)", "True", flat},
+		{"(2, 1, 2, 3)", "True", f}, {"(2, 6, 1, 1)", "True", flat}};
+
+	write_npy("labels.npy", "|u1", "(2, 1)", "True", "\1\0", 2);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct records *records;
+
+		write_npy("x.npy", "|u1", rows[i].shape, rows[i].order, rows[i].bytes, 12);
+		records = opened("npy", "x.npy");
+		assert_int_equal(records_look(records, 0).label, 1);
+		for (int k = 0; k < 12; k++)
+			expect(records, k / 6, k % 6, (float)k);
+		records_close(records);
+	}
+	read_one(NULL, 0);
+}
+
 static void wrong_arrays_are_named(void **state)
 {
 	static const float f[12];
@@ -147,7 +173,7 @@ static void wrong_arrays_are_named(void **state)
 		const char *type, *shape, *order;
 		size_t size;
 		const char *says;
-	} rows[] = {{"<f4", "(3, 2)", "True", 24, "x.npy: is in Fortran's order"},
+	} rows[] = {{"<f4", "(3, 2)", "Maybe", 24, "does not say the order of elements"},
 		{"<f4", "(3, 2)", "False", 20, "x.npy: its size is not what its shape promises"},
 		{"<f4", "(3,)", "False", 12, "x.npy: has 1 dimensions; features have 2"},
 		{"<f4", "()", "False", 4, "x.npy: has 0 dimensions"},
@@ -167,7 +193,7 @@ static void wrong_arrays_are_named(void **state)
 		assert_refused("npy", "x.npy", rows[i].says);
 	}
 	write_words("x.npz", "PK");
-	assert_refused("npy", "x.npz", "x.npz: is an .npz; save each array");
+	assert_refused("npy", "x.npz", "x.npz: is an .npz; save its arrays as NAME.npy");
 	write_words("x.npy", "PK\3\4............");
 	assert_refused("npy", "x.npy", "x.npy: is an .npz");
 	write_words("x.npy", "");
@@ -252,6 +278,7 @@ int main(void)
 		tree_test(grey_pictures_have_one_channel),
 		tree_test(every_type),
 		tree_test(images_and_times),
+		tree_test(orders),
 		tree_test(wrong_arrays_are_named),
 		tree_test(wrong_labels_are_named),
 		tree_test(any_damage_is_survived),

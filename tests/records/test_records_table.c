@@ -340,6 +340,7 @@ static void wrong_tables_are_named(void **state)
 		 "a",
 			NULL,
 			"t.csv: is UTF-16, and retain reads UTF-8; iconv -f UTF-16 -t UTF-8 "},
+		{"a,b\r1,1\r2,0\r", NULL, "t.csv: its lines end with a carriage return alone"},
 	};
 
 	assert_refused("table", "t.csv", "t.csv: cannot open");

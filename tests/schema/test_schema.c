@@ -394,6 +394,13 @@ static void times_are_numbers(void **state)
 	schema_free(back);
 	text_release(&text);
 	schema_free(schema);
+	/* Of a time of day alone nothing but that changes. */
+	row = json("{\"a\": \"06:00\"}");
+	assert_ok(schema_of_row(&schema, &(struct schema_sizes){4, 2, .dates = true}, row, &err),
+		err);
+	jvalue_free(row);
+	expect(schema, "{\"a\": \"18:00:00\"}", (float[]){0.75F, week, 0, 0.75F});
+	schema_free(schema);
 	/* Otherwise they are words. */
 	schema = of_row("{\"a\": \"2024-02-29\"}");
 	assert_int_equal(schema_column(schema, 0)->kind, SCHEMA_CATEGORY);

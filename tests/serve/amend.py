@@ -144,7 +144,7 @@ def small_steps(retain, work):
     def state():
         for _ in range(200):
             got = json.loads(service.get("/v1/state")[1])
-            if got["samples"] >= 8:
+            if got["samples"] >= 8 and got["step"]:
                 break
             time.sleep(0.02)
         return got["samples"], got["step"]

@@ -21,7 +21,7 @@ from tap import verdict
 RETAIN = os.path.abspath(sys.argv[1])
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
 PATIENCE = 120
-HEADS = ["--set", "fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young, values",
+HEADS = ["--set", "fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young, values, sparse",
          "--set", "model.classes_most=8"]
 
 

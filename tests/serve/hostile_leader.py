@@ -18,7 +18,7 @@ import time
 from service import Service
 from tap import plan, skip, verdict
 
-MOST = 4 << 20
+MOST = 8 << 20
 
 
 class Leader(http.server.BaseHTTPRequestHandler):

@@ -51,7 +51,8 @@ static void rows_come_one_by_one(void **state)
 	assert_value(o, "replay.holdout", "0.05");
 	assert_value(o, "schedule.window", "auto");
 	assert_value(o, "fast.parts", "none");
-	assert_value(o, "fast.heads", "newton, hidden, labels, windows, forest, young, values");
+	assert_value(
+		o, "fast.heads", "newton, hidden, labels, windows, forest, young, values, sparse");
 	/* A batch for each row. */
 	assert_true(options_float(o, "run.step_epochs") == options_int(o, "run.batch"));
 	assert_false(options_said(o, "run.batch"));
@@ -79,7 +80,7 @@ static void what_is_said_stays(void **state)
 	assert_value(o, "run.step_epochs", "0");
 	assert_value(o, "run.batch", "7");
 	assert_value(o, "schedule.window", "200");
-	assert_value(o, "average.serve", "average");
+	assert_value(o, "average.serve", "best");
 	assert_value(o, "stream.per_step", "1");
 	options_free(o);
 
@@ -109,7 +110,8 @@ static void a_name_changes_nothing(void **state)
 	assert_ok(options_write(nobody, &first, &err), err);
 	assert_ok(options_write(named, &second, &err), err);
 	assert_string_equal(first.data, second.data);
-	assert_value(other, "fast.heads", "newton, hidden, labels, windows, forest, young, values");
+	assert_value(other, "fast.heads",
+		"newton, hidden, labels, windows, forest, young, values, sparse");
 	assert_value(other, "fast.parts", options_value(named, "fast.parts"));
 	assert_int_equal(options_origin(named, "fast.parts"), ORIGIN_DATA);
 	assert_value(heads, "fast.heads", "ridge, knn");
@@ -153,18 +155,27 @@ static void pipes_are_as_files(void **state)
 	struct options *pipe = made(SETTINGS("stream.source=stdin"));
 	struct options *pictures = made(SETTINGS("stream.source=stdin", "model.input=3,32,32"));
 	struct options *large = made(SETTINGS("stream.source=stdin", "model.input=3,64,97"));
+	struct options *still =
+		made(SETTINGS("stream.source=stdin", "model.input=3,32,32", "stream.order=random"));
 
 	(void)state;
 	for (const char *const *key = keys; *key; key++)
 		assert_value(pipe, *key, options_value(file, *key));
 	assert_value(pipe, "stdin.per_step", "1");
 	assert_value(pictures, "model.arch", "cnn:16,32,64,128");
+	assert_value(pictures, "fast.layers", "head");
+	assert_value(pictures, "fast.heads", "units, near, labels");
+	assert_value(pictures, "fast.mix_by", "pool");
+	assert_value(still, "fast.layers", "all");
+	assert_value(still, "fast.heads", "none");
+	assert_value(still, "fast.mix_by", "all");
 	assert_value(large, "model.arch", "resnet18");
 	assert_value(large, "run.step_epochs", "8");
 	options_free(file);
 	options_free(pipe);
 	options_free(pictures);
 	options_free(large);
+	options_free(still);
 }
 
 static void built_in_streams_have_presets(void **state)

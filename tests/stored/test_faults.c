@@ -101,19 +101,20 @@ static void checkpoints_of_another_version(void **state)
 	const char *const *settings = SETTINGS(OFTEN);
 	struct trial trial = {0};
 	struct err err = {0};
+	const char newer = '0' + STATE_VERSION + 1;
 	char known[128];
 	int file;
 
 	(void)state;
 	stop_at_25(settings, "broken");
 	file = open(checkpoint_in("broken", 0), O_WRONLY);
-	assert_int_equal(pwrite(file, "A", 1, strlen("retain state ")), 1);
+	assert_int_equal(pwrite(file, &newer, 1, strlen("retain state ")), 1);
 	close(file);
 	fix_checksum(checkpoint_in("broken", 0));
 	assert_int_equal(trial_open(&trial, settings, "broken", RUN_RESUME, &err), ERR_INPUT);
 	snprintf(known, sizeof(known),
-		"was written by a newer retain (states of version 17; this one knows %d)",
-		STATE_VERSION);
+		"was written by a newer retain (states of version %d; this one knows %d)",
+		STATE_VERSION + 1, STATE_VERSION);
 	assert_says(err, known);
 	trial_close(&trial);
 	assert_non_null(checkpoint_in("broken", 1));

@@ -127,12 +127,19 @@ static bool clock_time(const char **text, size_t *size, int64_t *microseconds)
 
 static bool zone(const char **text, size_t *size, int64_t *microseconds)
 {
-	const bool minus = *size && **text == '-';
+	bool minus;
 	int hours, minutes = 0;
 
 	*microseconds = 0;
+	one_of(text, size, " ");
 	if (!*size || one_of(text, size, "Zz"))
 		return true;
+	if (*size == 3 && (!memcmp(*text, "GMT", 3) || !memcmp(*text, "UTC", 3))) {
+		*text += 3;
+		*size = 0;
+		return true;
+	}
+	minus = **text == '-';
 	if (!one_of(text, size, "+-") || !digits(text, size, 2, &hours) || hours > 23)
 		return false;
 	one_of(text, size, ":");
@@ -150,36 +157,91 @@ static bool marked(const char **text, size_t *size, const char *mark, int *numbe
 	return digits(text, size, count, number) && one_of(text, size, mark);
 }
 
-/* An English month, whole or its first three letters, and a mark. */
-static bool named(const char **text, size_t *size, const char *mark, int *month)
+/* One of these English words, whole or its first three letters: its place. 0: none of them. */
+static int word_of(const char *const *words, const char **text, size_t *size)
 {
-	static const char *const names[] = {"january", "february", "march", "april", "may", "june",
-		"july", "august", "september", "october", "november", "december"};
 	size_t length = 0;
 
 	while (length < *size && ((*text)[length] | 32) >= 'a' && ((*text)[length] | 32) <= 'z')
 		length++;
-	for (*month = 1; *month <= 12; ++*month)
-		if ((length == 3 || length == strlen(names[*month - 1])) &&
-			!strncasecmp(*text, names[*month - 1], length)) {
+	for (int i = 0; words[i]; i++)
+		if ((length == 3 || length == strlen(words[i])) &&
+			!strncasecmp(*text, words[i], length)) {
 			*text += length;
 			*size -= length;
-			return one_of(text, size, mark);
+			return i + 1;
 		}
-	return false;
+	return 0;
+}
+
+/* A month, and a mark. */
+static bool named(const char **text, size_t *size, const char *mark, int *month)
+{
+	static const char *const names[] = {"january", "february", "march", "april", "may", "june",
+		"july", "august", "september", "october", "november", "december", NULL};
+
+	*month = word_of(names, text, size);
+	return *month && one_of(text, size, mark);
+}
+
+/* A weekday before a date, "Mon, " or "Monday ", says nothing more. */
+static void skip_weekday(const char **text, size_t *size)
+{
+	static const char *const names[] = {
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", NULL};
+
+	if (word_of(names, text, size)) {
+		one_of(text, size, ",");
+		one_of(text, size, " ");
+	}
+}
+
+/* Four digits, or two for 1970 to 2069. */
+static bool year_digits(const char **text, size_t *size, int *year)
+{
+	if (*size > 3 && digit((*text)[2]))
+		return digits(text, size, 4, year);
+	if (!digits(text, size, 2, year))
+		return false;
+	*year += *year < 70 ? 2000 : 1900;
+	return true;
+}
+
+/* 2024-02-29, 2024/02/29, or the month alone, 2024-02, whose first day it is. */
+static bool year_first(const char **text, size_t *size, int *year, int *month, int *day)
+{
+	const char mark[] = {(*text)[4], '\0'};
+
+	*day = 1;
+	if (!digits(text, size, 4, year) || !one_of(text, size, mark) ||
+		!digits(text, size, 2, month))
+		return false;
+	return (!*size && *mark == '-') || (one_of(text, size, mark) && digits(text, size, 2, day));
+}
+
+/* February 29, 2024 and Feb 29 2024. */
+static bool month_first(const char **text, size_t *size, int *year, int *month, int *day)
+{
+	if (!named(text, size, " ", month) || *size < 2 ||
+		!digits(text, size, digit((*text)[1]) ? 2 : 1, day))
+		return false;
+	one_of(text, size, ",");
+	return one_of(text, size, " ") && digits(text, size, 4, year);
 }
 
 static bool calendar(const char **text, size_t *size, int *year, int *month, int *day)
 {
-	const size_t second = *size > 1 && digit((*text)[1]) ? 2 : 1;
-	const char mark[] = {*size > 4 ? (*text)[4] : '\0', '\0'};
-	const char after[] = {*size > second ? (*text)[second] : '\0', '\0'};
+	size_t second;
+	char after[] = {'\0', '\0'};
 
-	if (*size > 4 && digit(**text) && digit((*text)[2]) && (mark[0] == '-' || mark[0] == '/'))
-		return digits(text, size, 4, year) && one_of(text, size, mark) &&
-		       digits(text, size, 2, month) && one_of(text, size, mark) &&
-		       digits(text, size, 2, day);
-	if (after[0] == '-' || after[0] == ' ')
+	skip_weekday(text, size);
+	if (*size > 4 && !digit(**text))
+		return month_first(text, size, year, month, day);
+	if (*size > 4 && digit((*text)[2]) && ((*text)[4] == '-' || (*text)[4] == '/'))
+		return year_first(text, size, year, month, day);
+	second = *size > 1 && digit((*text)[1]) ? 2 : 1;
+	after[0] = *size > second ? (*text)[second] : '\0';
+	if (after[0] == '-' || after[0] == ' ' || after[0] == '/')
 		return marked(text, size, after, day) && named(text, size, after, month) &&
 		       digits(text, size, 4, year);
 	return marked(text, size, ".", day) && marked(text, size, ".", month) &&
@@ -194,7 +256,9 @@ static bool moment(
 
 	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
 		return false;
-	if (one_of(&text, &size, "Tt ") &&
+	if (size > 1 && text[1] == ' ')
+		one_of(&text, &size, ","); /* 1/31/2024, 9:30 PM */
+	if (one_of(&text, &size, "Tt :") &&
 		(!clock_time(&text, &size, &time) || !zone(&text, &size, &shift)))
 		return false;
 	if (size)
@@ -214,15 +278,21 @@ bool moment_date(const char *text, size_t size, int64_t *microseconds)
 bool moment_slashed(const char *text, size_t size, bool day_first, int64_t *microseconds,
 	enum moment_order *order)
 {
+	const char *mark = memchr(text, '-', size < 3 ? size : 3) ? "-" : "/";
 	int first, second, year;
 
-	if (!marked(&text, &size, "/", &first) || !marked(&text, &size, "/", &second) ||
-		!digits(&text, &size, 4, &year))
+	if (!marked(&text, &size, mark, &first) || !marked(&text, &size, mark, &second) ||
+		!year_digits(&text, &size, &year))
 		return false;
 	*order = first > 12 ? MOMENT_DAY_FIRST : second > 12 ? MOMENT_MONTH_FIRST : MOMENT_EITHER;
 	if (*order == MOMENT_DAY_FIRST || (*order == MOMENT_EITHER && day_first))
 		return moment(text, size, year, second, first, microseconds);
 	return moment(text, size, year, first, second, microseconds);
+}
+
+bool moment_clock(const char *text, size_t size, int64_t *microseconds)
+{
+	return size > 4 && digit(text[1]) && clock_time(&text, &size, microseconds) && !size;
 }
 
 bool moment_packed(double number, int64_t *microseconds)

@@ -162,7 +162,9 @@ static int choose(void *extra, struct learner *learner, int64_t k, struct err *e
 static double price(const void *extra, const struct extra_costs *c)
 {
 	(void)extra;
-	return c->passes * (c->batch - c->batch / 2) + c->params + 2 * c->macs * c->batch;
+	return c->first
+		       ? 0
+		       : c->passes * (c->batch - c->batch / 2) + c->params + 2 * c->macs * c->batch;
 }
 
 const struct extra_type extra_choice = {

@@ -49,6 +49,7 @@ struct extra_costs {
 	double params; /* of a sweep */
 	double sgd;    /* of an iteration of plain SGD */
 	int batch;
+	bool first; /* in the first task, which has no past to choose from */
 };
 
 /* A kind. Functions may be NULL. */

@@ -9,7 +9,11 @@
 #include "learn/numbers/level.h"
 
 static const double STEP = 0.04, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
-static const double LATE = 24; /* rows; the later misses are known, the smaller steps are */
+/*
+ * Rows late that count as one more: the later misses are known, the smaller steps are; and errors
+ * of rows that wait for their labels together are alike, so that b and the window follow fewer.
+ */
+static const double LATE_STEP = 100, LATE_ALIKE = 2;
 
 /* The density exp(-h / b) / b: its quantile in the middle of place i of the window, in b. */
 static double expected(int i)
@@ -44,7 +48,8 @@ void band_init(struct band *band, double coverage)
 {
 	const double half = -portable_log(fmax(1 - coverage, LEAST)); /* in b */
 
-	*band = (struct band){.coverage = coverage, .factor = portable_log(fmax(half, LEAST))};
+	*band = (struct band){
+		.coverage = coverage, .factor = portable_log(fmax(half, LEAST)), .slid = 1};
 	expect(band);
 }
 
@@ -83,7 +88,7 @@ static int place_of(const float *sorted, int count, float error)
 
 static void slide(struct band *band, float error)
 {
-	float *oldest = &band->newest[band->seen % BAND_WINDOW], *sorted = band->sorted;
+	float *oldest = &band->newest[++band->slid % BAND_WINDOW], *sorted = band->sorted;
 	int place = place_of(sorted, BAND_WINDOW, *oldest);
 
 	memmove(sorted + place, sorted + place + 1,
@@ -96,26 +101,32 @@ static void slide(struct band *band, float error)
 
 void band_learn(struct band *band, double error, double half, int late)
 {
+	const double share = 1 / (1 + late / LATE_ALIKE);
 	double size = fabs(error);
 
 	/* The first answer was given without anything to go by. */
 	if (!band->seen++)
 		return;
-	band->factor += STEP * LATE / (LATE + late) * ((size > half) - (1 - band->coverage));
+	band->factor += STEP / (1 + late / LATE_STEP) * ((size > half) - (1 - band->coverage));
 	band->factor = within(band->factor, -MOST, MOST);
 	if (band->error <= 0) {
 		band->error = size;
 		band->seen = 2;
 	}
 	size = fmin(size, JUMP * band->error);
-	slide(band, band->error > 0 ? (float)(size / band->error) : 0);
-	band->error += fmax(RATE, 1 / (double)band->seen) * (size - band->error);
+	band->due += share;
+	if (band->due >= 1) {
+		band->due -= 1;
+		slide(band, band->error > 0 ? (float)(size / band->error) : 0);
+	}
+	band->error += fmax(share * RATE, 1 / (double)band->seen) * (size - band->error);
 }
 
 static bool sound(const struct band *band)
 {
 	bool right = band->seen >= 0 && band->error >= 0 && band->error < 1e100 &&
-		     fabs(band->factor) <= MOST;
+		     fabs(band->factor) <= MOST && band->slid >= 0 && band->due >= 0 &&
+		     band->due < 1;
 
 	for (int i = 0; i < BAND_WINDOW; i++)
 		right = right && band->newest[i] >= 0 && (double)band->newest[i] <= JUMP;
@@ -130,6 +141,11 @@ void band_state(struct band *band, struct state *state)
 	state_double(state, "factor", &band->factor);
 	if (state_version(state) >= 14)
 		state_floats(state, "newest", band->newest, BAND_WINDOW);
+	band->slid = state_version(state) < 17 ? band->seen : band->slid;
+	if (state_version(state) >= 17) {
+		state_int64(state, "slid", &band->slid);
+		state_double(state, "due", &band->due);
+	}
 	state_leave(state);
 	if (!state_reading(state))
 		return;

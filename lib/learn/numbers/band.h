@@ -1,6 +1,7 @@
 /*
  * The interval around an answer that holds the share `coverage` of targets: h to either side, where h
- * is the p-quantile of the newest BAND_WINDOW errors, each in b, the running mean of errors. With
+ * is the p-quantile of the newest BAND_WINDOW errors, each in b, the running mean of errors (of late
+ * labels, errors that are apart: those of rows that waited together are alike). With
  * every target p moves up a step if the target was outside and as many steps down, by their odds, if
  * it was inside. So the share that was inside comes to `coverage` whatever the errors are (adaptive
  * conformal inference by Gibbs and Candes, 2021).
@@ -22,6 +23,8 @@ struct band {
 	double coverage;
 	int64_t seen;
 	double error, factor;                           /* b, l */
+	int64_t slid;                                   /* errors that entered the window */
+	double due;                                     /* share of the next one */
 	float newest[BAND_WINDOW], sorted[BAND_WINDOW]; /* in b; error i is at i % BAND_WINDOW */
 };
 

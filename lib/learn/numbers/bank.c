@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lanes.h"
 #include "base/mem.h"
 #include "base/portable_math.h"
-#include "learn/parts/lanes.h"
 
 enum { WORK = 1 << 17, FEWEST = 256, BLOCKS = BANK_ROOM / OPS_BLOCK };
 
@@ -29,26 +29,34 @@ struct nearest {
 	int place[BANK_NEAREST];
 };
 
-int bank_init(struct bank *bank, size_t most, const struct ops *ops, struct err *err)
+int bank_init(struct bank *bank, size_t inputs, const struct ops *ops, struct err *err)
 {
+	const size_t most = inputs + VALUES_EACH * VALUES_PLACES;
 	size_t room = BANK_ROOM;
 
 	while (room > FEWEST && room * most > WORK)
 		room /= 2;
-	*bank = (struct bank){.ops = ops, .width = most, .most = most, .room = (int64_t)room};
+	*bank = (struct bank){.ops = ops, .dense = inputs, .most = most, .room = (int64_t)room};
 	bank->lags = mem_new(room * LAGS, sizeof(float));
-	bank->inputs = mem_new(room * most + 1, sizeof(float));
+	bank->inputs = mem_new(room * most, sizeof(float));
+	bank->ones_sums = mem_new(room, sizeof(float));
+	bank->column = mem_new(most, sizeof(*bank->column));
 	bank->target[BANK_LEVEL] = mem_new(room, sizeof(float));
 	bank->target[BANK_CHANGE] = mem_new(room, sizeof(float));
-	if (bank->lags && bank->inputs && bank->target[BANK_LEVEL] && bank->target[BANK_CHANGE])
-		return 0;
-	return err_memory(err, "a bank of rows", room * most * sizeof(float));
+	if (!bank->lags || !bank->inputs || !bank->ones_sums || !bank->column ||
+		!bank->target[BANK_LEVEL] || !bank->target[BANK_CHANGE])
+		return err_memory(err, "a bank of rows", room * most * sizeof(float));
+	for (size_t j = 0; j < most; j++)
+		bank->column[j] = (uint16_t)j;
+	return 0;
 }
 
 void bank_release(struct bank *bank)
 {
 	mem_free(bank->lags);
 	mem_free(bank->inputs);
+	mem_free(bank->ones_sums);
+	mem_free(bank->column);
 	mem_free(bank->target[BANK_LEVEL]);
 	mem_free(bank->target[BANK_CHANGE]);
 }
@@ -128,12 +136,13 @@ static void find_nearest(const struct measured *measured, int blocks, struct nea
 static float mean_of(const struct measured *measured, int blocks, const float *targets)
 {
 	struct nearest nearest = {0};
-	double weight[BANK_NEAREST], sum = 0, weights = PRIOR;
+	double weight[BANK_NEAREST], sum = 0, weights = PRIOR, last;
 
 	find_nearest(measured, blocks, &nearest);
+	/* Rounding can take a distance below 0. */
+	last = nearest.count ? fmax((double)nearest.distance[nearest.count - 1], 0) : 0;
 	for (int i = 0; i < nearest.count; i++)
-		weight[i] = -2 * ((double)nearest.distance[i] /
-					 ((double)nearest.distance[nearest.count - 1] + 1e-9));
+		weight[i] = -2 * (fmax((double)nearest.distance[i], 0) / (last + 1e-9));
 	portable_exps(weight, nearest.count);
 	for (int i = 0; i < nearest.count; i++) {
 		sum += weight[i] * (double)targets[nearest.place[i]];
@@ -156,19 +165,46 @@ static void close_measured(struct measured *measured, int count, int blocks)
 		measured->least[b] = INFINITY;
 }
 
+/* What binary columns add to distances. */
+static void measure_binary(const struct bank *bank, const float *row, size_t rows, float *distances)
+{
+	const struct ops *ops = bank->ops;
+	float squares = 0;
+
+	for (size_t k = 0; k < bank->binary; k++) {
+		const float x = row[bank->column[bank->dense + k]];
+
+		squares += x * x;
+	}
+	ops->row_combine(bank->ones_sums, bank->ones_sums, distances, rows, 1, 0, squares);
+	for (size_t k = 0; k < bank->binary; k++) {
+		const float x = row[bank->column[bank->dense + k]];
+
+		if (x != 0)
+			ops->row_combine(distances, bank->ones + k * (size_t)bank->room, distances,
+				rows, 1, -2 * x, 0);
+	}
+}
+
 void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS])
 {
 	const int count = (int)(bank->seen < bank->room ? bank->seen : bank->room);
 	const int blocks = (count + OPS_BLOCK - 1) / OPS_BLOCK;
+	const float *inputs = row + ROWS_FIRST;
 	struct measured measured;
+	float dense[ROWS_MOST];
 
 	answers[BANK_LEVEL] = answers[BANK_CHANGE] = 0;
 	if (!count)
 		return;
-	bank->ops->distances(bank->inputs, row + ROWS_FIRST, bank->width, (size_t)blocks, false,
+	for (size_t k = 0; k < bank->dense; k++)
+		dense[k] = inputs[bank->column[k]];
+	if (bank->binary)
+		measure_binary(bank, inputs, (size_t)blocks * OPS_BLOCK, measured.rows);
+	bank->ops->distances(bank->inputs, dense, bank->dense, (size_t)blocks, bank->binary > 0,
 		measured.rows, measured.least);
 	close_measured(&measured, count, blocks);
-	if (bank->width)
+	if (bank->dense + bank->binary)
 		answers[BANK_LEVEL] = mean_of(&measured, blocks, bank->target[BANK_LEVEL]);
 	/* By lags as well. */
 	bank->ops->distances(
@@ -180,22 +216,45 @@ void bank_add(struct bank *bank, const float *row, const float target[ROWS_TARGE
 {
 	const size_t at = (size_t)(bank->seen++ % bank->room);
 	const size_t block = at / OPS_BLOCK, place = at % OPS_BLOCK;
-	float *inputs = bank->inputs + block * bank->width * OPS_BLOCK + place;
-	float *lags = bank->lags + block * LAGS * OPS_BLOCK + place;
+	float *inputs = bank->inputs + block * bank->dense * OPS_BLOCK + place;
+	float *lags = bank->lags + block * LAGS * OPS_BLOCK + place, sum = 0;
 
-	for (size_t j = 0; j < bank->width; j++)
-		inputs[j * OPS_BLOCK] = row[ROWS_FIRST + j];
+	for (size_t k = 0; k < bank->dense; k++)
+		inputs[k * OPS_BLOCK] = row[ROWS_FIRST + bank->column[k]];
+	for (size_t k = 0; k < bank->binary; k++) {
+		const float x = row[ROWS_FIRST + bank->column[bank->dense + k]];
+
+		bank->ones[k * (size_t)bank->room + at] = x;
+		sum += x * x;
+	}
+	bank->ones_sums[at] = sum;
 	for (size_t j = 0; j < LAGS; j++)
 		lags[j * OPS_BLOCK] = row[j];
 	bank->target[BANK_LEVEL][at] = target[ROWS_LEVEL];
 	bank->target[BANK_CHANGE][at] = target[ROWS_CHANGE];
 }
 
-void bank_fill(struct bank *bank, const struct rows *rows, size_t width)
+static void sort_columns(struct bank *bank, size_t width, const struct values *values)
+{
+	size_t count = 0;
+
+	for (size_t j = 0; j < width; j++)
+		if (!values_binary(values, j))
+			bank->column[count++] = (uint16_t)j;
+	bank->dense = count;
+	for (size_t j = 0; j < width; j++)
+		if (values_binary(values, j))
+			bank->column[count++] = (uint16_t)j;
+	bank->binary = count - bank->dense;
+	bank->ones = bank->inputs + bank->dense * (size_t)bank->room;
+}
+
+void bank_fill(
+	struct bank *bank, const struct rows *rows, size_t width, const struct values *values)
 {
 	const int64_t count = rows_kept(rows) < bank->room ? rows_kept(rows) : bank->room;
 
-	bank->width = width;
+	sort_columns(bank, width, values);
 	bank->seen = rows->seen - count;
 	for (int64_t id = bank->seen; id < rows->seen; id++) {
 		const size_t at = rows_place(rows, id);
@@ -211,17 +270,21 @@ void bank_fill(struct bank *bank, const struct rows *rows, size_t width)
 
 void bank_copy(struct bank *to, const struct bank *from)
 {
-	const size_t room = (size_t)from->room;
+	const size_t room = (size_t)from->room, width = from->dense + from->binary;
 
-	to->width = from->width;
+	to->dense = from->dense;
+	to->binary = from->binary;
+	to->ones = to->inputs + to->dense * room;
 	to->seen = from->seen;
+	memcpy(to->column, from->column, width * sizeof(*to->column));
 	memcpy(to->lags, from->lags, room * LAGS * sizeof(float));
-	memcpy(to->inputs, from->inputs, room * from->width * sizeof(float));
+	memcpy(to->inputs, from->inputs, room * width * sizeof(float));
+	memcpy(to->ones_sums, from->ones_sums, room * sizeof(float));
 	for (int k = 0; k < BANK_MODELS; k++)
 		memcpy(to->target[k], from->target[k], room * sizeof(float));
 }
 
 double bank_bytes(const struct bank *bank)
 {
-	return sizeof(float) * (double)bank->room * ((double)bank->most + LAGS + BANK_MODELS);
+	return sizeof(float) * (double)bank->room * ((double)bank->most + LAGS + BANK_MODELS + 1);
 }

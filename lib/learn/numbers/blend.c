@@ -14,7 +14,10 @@ static const double LAST_FIRST = 1.5;  /* and more, until records are there */
 static const double WORST = 10;        /* of an error, in b */
 static const double NEAR = 3;          /* of the median, in b */
 static const double RIDGE = 10;
-static const double LEAST_SHARE = 0.1;      /* to find an excess by */
+static const double LEAST_SHARE = 0.1; /* to find an excess by */
+static const double LATE = 2; /* rows late that count as one more, of errors that are all alike */
+static const double ALIKE_RATE = 0.002, ALIKE_FIRST = 20, ALIKE_PRIOR = 0.5, LEAST_SQUARE = 1e-9;
+static const double WAIT_PREFER = 0.4;      /* of PREFER_LAST, for each factor of e */
 static const double RATE = 0.02, JUMP = 30; /* of b, and its largest error in b */
 
 /* Of the top, behind the records. */
@@ -42,7 +45,7 @@ static void weigh_all(struct blend *blend)
 	for (int k = 0; k < BLEND_RECORDS; k++)
 		weigh(blend->record[k], blend->parts, blend->share[k]);
 	memcpy(top, blend->top, sizeof(top));
-	top[TOP_LAST] += PREFER_LAST;
+	top[TOP_LAST] += PREFER_LAST * (1 + WAIT_PREFER * portable_log(blend->wait));
 	weigh(top, BLEND_TOPS, blend->top_share);
 }
 
@@ -51,6 +54,8 @@ void blend_init(struct blend *blend, int parts)
 	memset(blend, 0, sizeof(*blend));
 	blend->parts = parts;
 	blend->top[TOP_LAST] = LAST_FIRST;
+	blend->square = blend->wait = 1;
+	blend->product = ALIKE_PRIOR;
 	weigh_all(blend);
 }
 
@@ -197,6 +202,33 @@ static double inexact(const struct blend *blend, int top)
 	return 1 - blend->share[top][BLEND_LAST] - blend->share[top][BLEND_MEAN];
 }
 
+/* Rows counted for more than they should have: records are taken back by as much. */
+static void fade(struct blend *blend, double by)
+{
+	for (int k = 0; k < BLEND_RECORDS; k++)
+		for (int i = 0; i < blend->parts; i++)
+			blend->record[k][i] *= by;
+	for (int k = 0; k < BLEND_TOPS; k++)
+		blend->top[k] *= by;
+}
+
+double blend_wait(struct blend *blend, double target, double answer, int late)
+{
+	const double error = blend->error > 0 ? (target - answer) / blend->error : 0;
+	const double now = within(error, -WORST, WORST);
+	const double rate = fmax(ALIKE_RATE, 1 / ((double)blend->seen + ALIKE_FIRST));
+	double wait;
+
+	blend->square = fmax(blend->square + rate * (now * now - blend->square), LEAST_SQUARE);
+	blend->product += rate * (now * blend->before - blend->product);
+	blend->before = now;
+	wait = 1 + late / LATE * within(blend->product / blend->square, 0, 1);
+	if (wait > blend->wait)
+		fade(blend, blend->wait / wait);
+	blend->wait = wait;
+	return wait;
+}
+
 void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer)
 {
 	const double apart = fabs(target - answer) - fabs(target - said->answer);
@@ -275,7 +307,9 @@ static bool sound(const struct blend *blend)
 	const struct blend_stack *stack = &blend->stack;
 
 	return blend->seen >= 0 && blend->error >= 0 && blend->error < 1e100 &&
-	       blend->excess >= 0 && blend->excess < 1e100 &&
+	       blend->excess >= 0 && blend->excess < 1e100 && blend->square > 0 &&
+	       blend->square <= 1e3 && fabs(blend->product) <= 1e3 &&
+	       fabs(blend->before) <= WORST && blend->wait >= 1 && blend->wait < 1e3 &&
 	       all_within(blend->record[0], BLEND_RECORDS * BLEND_PARTS, 1e6) &&
 	       all_within(blend->top, BLEND_TOPS, 1e6) &&
 	       all_within(stack->squares[0], BLEND_PARTS * BLEND_PARTS, 1e9) &&
@@ -289,6 +323,12 @@ void blend_state(struct blend *blend, struct state *state)
 	state_double(state, "error", &blend->error);
 	if (state_version(state) >= 13)
 		state_double(state, "excess", &blend->excess);
+	if (state_version(state) >= 17) {
+		state_double(state, "square", &blend->square);
+		state_double(state, "product", &blend->product);
+		state_double(state, "before", &blend->before);
+		state_double(state, "wait", &blend->wait);
+	}
 	state_doubles(state, "records", blend->record[0], BLEND_RECORDS * BLEND_PARTS);
 	state_doubles(state, "top", blend->top, BLEND_TOPS);
 	state_doubles(state, "squares", blend->stack.squares[0], BLEND_PARTS * BLEND_PARTS);

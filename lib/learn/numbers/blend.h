@@ -10,6 +10,11 @@
  * - the top: these four, the last value and the mean, again by records. The last value is preferred
  *   among equals, so that the answer is hardly ever behind it or the mean.
  *
+ * Errors of rows that wait for their targets together may be one error seen many times, as those of
+ * a walk are, or have nothing in common, as those of noise. The correlation of errors with the one
+ * before tells: the more they are alike, the less each counts, and the more the last value is
+ * preferred, since there is less to judge the others by.
+ *
  * Of a target that comes late it is known what was answered, and what the last value and the mean
  * were then; what other parts said is found by models that have learned more since. So these look
  * better than they were, by as much as the answer does: the excess, which counts as their error.
@@ -41,6 +46,8 @@ struct blend {
 	int64_t seen;
 	double error;  /* b */
 	double excess; /* running mean, of parts that are neither the last value nor the mean */
+	double square, product, before; /* of errors in b: running means; the newest */
+	double wait;                    /* how many rows count as one */
 	double record[BLEND_RECORDS][BLEND_PARTS], top[BLEND_TOPS];
 	struct blend_stack stack;
 	/* The softmax of records. */
@@ -61,6 +68,12 @@ void blend_ask(const struct blend *blend, struct blend_said *said);
 /* share: by how much to learn, up to 1; least: of b. */
 void blend_learn(struct blend *blend, const struct blend_said *said, double target, double share,
 	double least);
+
+/*
+ * Before blend_learn, of a target `late` rows late and what was answered then: how many rows this
+ * one counts as one of.
+ */
+double blend_wait(struct blend *blend, double target, double answer, int late);
 
 /* Before blend_learn, of a late target: what was answered then, in place of said->answer. */
 void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer);

@@ -46,6 +46,26 @@ static float draw_value(struct grove_work *work, const struct branch *b, size_t 
 	return value_of(work, work->bench->bag[b->from + (int)grove_draw(work, rows)], column);
 }
 
+/* Some rows of a node, by which columns that are alike in all of them are left out. */
+static void draw_sample(struct grove_work *work, const struct branch *b)
+{
+	const uint64_t rows = (uint64_t)(b->to - b->from);
+
+	for (int k = 0; k < GROVE_SAMPLE; k++)
+		work->sample[k] = work->bench->bag[b->from + (int)grove_draw(work, rows)];
+}
+
+/* The first value of the sample that is not the one of its first row; else that one. */
+static float find_other(const struct grove_work *work, size_t column)
+{
+	const float *numbers = rows_number(work->rows, column), first = numbers[work->sample[0]];
+
+	for (int k = 1; k < GROVE_SAMPLE; k++)
+		if (numbers[work->sample[k]] != first)
+			return numbers[work->sample[k]];
+	return first;
+}
+
 /* Puts the lower one first. */
 static void put_in_order(float *x, float *y)
 {
@@ -74,26 +94,21 @@ static int draw_thresholds(struct grove_work *work, const struct branch *b, size
 	float thresholds[OPS_LIMITS])
 {
 	const int count = b->to - b->from < 16 ? OPS_LIMITS / 2 : OPS_LIMITS;
-	float first;
+	const float first = value_of(work, work->sample[0], column);
+	const float other = find_other(work, column);
 
+	if (other == first)
+		return 0;
 	for (int k = 0; k < OPS_LIMITS; k++)
 		thresholds[k] = k < count ? draw_value(work, b, column) : INFINITY;
 	sort_all(thresholds);
-	first = thresholds[0];
-	if (first != thresholds[count - 1])
+	if (thresholds[0] != thresholds[count - 1])
 		return count;
-	for (int k = 0; k < OPS_LIMITS; k++) {
-		const float value = draw_value(work, b, column);
-
-		if (value == first)
-			continue;
-		for (int i = 0; i < OPS_LIMITS; i++)
-			thresholds[i] = INFINITY;
-		thresholds[0] = fminf(value, first);
-		thresholds[1] = fmaxf(value, first);
-		return 2;
-	}
-	return 0;
+	for (int i = 0; i < OPS_LIMITS; i++)
+		thresholds[i] = INFINITY;
+	thresholds[0] = fminf(other, first);
+	thresholds[1] = fmaxf(other, first);
+	return 2;
 }
 
 static void try_column(struct grove_work *work, const struct branch *b, float sum, size_t column,
@@ -183,6 +198,7 @@ void grove_build(struct grove_work *work, struct grove_tree *tree, int count)
 
 		if (!count_node(work, tree, &b, &split.gain))
 			continue;
+		draw_sample(work, &b);
 		for (size_t k = 0; k < tries; k++) {
 			const size_t column = (size_t)grove_draw(work, columns);
 

@@ -4,7 +4,10 @@
 
 #include "learn/numbers/grove.h"
 
-enum { GROVE_BAG = 2000 }; /* rows that a tree is built from, at most */
+enum {
+	GROVE_BAG = 2000, /* rows that a tree is built from, at most */
+	GROVE_SAMPLE = 16 /* of a node, that tell whether a column is alike there */
+};
 
 /* Of the rows in hand: their places, and a number and the target of those of a node. */
 struct grove_bench {
@@ -18,8 +21,9 @@ struct grove_work {
 	const float *targets; /* of all places of rows */
 	size_t numbers;       /* of a row, in use */
 	struct grove_bench *bench;
-	uint64_t key, drawn, bits; /* for what is random */
-	int64_t visits;            /* of rows to columns, so far */
+	int32_t sample[GROVE_SAMPLE]; /* of the node in hand */
+	uint64_t key, drawn, bits;    /* for what is random */
+	int64_t visits;               /* of rows to columns, so far */
 };
 
 uint64_t grove_draw(struct grove_work *work, uint64_t below);

@@ -1,7 +1,7 @@
 /*
  * The window is kept twice: in order of time, which says what leaves it, and sorted.
  *
- * Invariant: sorted, scale and fence follow from ring and seen.
+ * Invariant: sorted, scale, fence and what answers are kept within follow from ring and seen.
  */
 #include "learn/numbers/level.h"
 
@@ -12,12 +12,19 @@ enum { FENCED = 10 }; /* targets before there is a fence */
 
 static const double FAR = 1e300;
 static const double REACH = 3;        /* of the fence, in ranges of 96 % of the window */
+static const double BEYOND = 0.25;    /* of answers, in ranges of few targets */
 static const double KEEP = 0.9;       /* of counts of outliers */
 static const double ROUNDING = 1e-12; /* a scale below this share of the median is none */
 
 void level_init(struct level *level)
 {
-	*level = (struct level){.scale = 1, .low = -FAR, .high = FAR, .stayed = 1.5, .outliers = 2};
+	*level = (struct level){.scale = 1,
+		.low = -FAR,
+		.high = FAR,
+		.least = -FAR,
+		.most = FAR,
+		.stayed = 1.5,
+		.outliers = 2};
 }
 
 /* The first place of the sorted window whose value is not less. */
@@ -67,18 +74,27 @@ static double quantile(const struct level *level, double share)
 				     : sorted[0];
 }
 
+/* Few targets foretell little; inputs may tell of more than 512 have shown. */
+static double beyond(const struct level *level)
+{
+	const double full = 2.0 * level->count / LEVEL_WINDOW - 1;
+
+	return full <= 0 ? BEYOND : BEYOND + full * (REACH - BEYOND);
+}
+
 /* Half of a window may be one value: then its tails decide, and at last its extremes. */
 static void measure(struct level *level)
 {
 	const double middle = quantile(level, 0.5), least = ROUNDING * fabs(middle);
+	const double first = level->sorted[0], last = level->sorted[level->count - 1];
 	double low = quantile(level, 0.02), high = quantile(level, 0.98);
 	double scale = fmax((quantile(level, 0.75) - quantile(level, 0.25)) / 1.35,
 		(quantile(level, 0.95) - quantile(level, 0.05)) / 3.3);
 	double range;
 
 	if (scale <= least) {
-		low = level->sorted[0];
-		high = level->sorted[level->count - 1];
+		low = first;
+		high = last;
 		scale = (high - low) / 6;
 	}
 	if (scale <= least || scale < 1 / FAR)
@@ -87,6 +103,8 @@ static void measure(struct level *level)
 	range = fmax(high - low, scale);
 	level->low = level->count < FENCED ? -FAR : low - REACH * range;
 	level->high = level->count < FENCED ? FAR : high + REACH * range;
+	level->least = fmax(level->low, first - beyond(level) * (last - first));
+	level->most = fmin(level->high, last + beyond(level) * (last - first));
 }
 
 struct level_value level_add(struct level *level, double target)

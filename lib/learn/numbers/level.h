@@ -22,6 +22,7 @@ static const double LEVEL_QUICK = 0.1; /* rate of a mean */
 struct level {
 	/* Of the window. There is no fence, before the first ten targets. */
 	double scale, low, high;
+	double least, most; /* what answers are kept within, narrower as long as targets are few */
 	/* Of fenced targets: with a rate of at least 1/1000, of all time, with a rate of 1/10. */
 	double centre, mean, quick;
 	double drift; /* running mean of changes from the base */

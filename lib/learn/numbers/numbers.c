@@ -82,9 +82,7 @@ static int make_costly(struct numbers *numbers, bool copy, struct err *err)
 
 	if (config->lean)
 		return 0;
-	code = bank_init(
-		&numbers->bank, numbers->inputs + VALUES_EACH * VALUES_PLACES, config->ops, err);
-	numbers->bank.width = numbers->inputs;
+	code = bank_init(&numbers->bank, numbers->inputs, config->ops, err);
 	return code ? code : grove_init(&numbers->grove, config->seed, config->ops, copy, err);
 }
 

@@ -69,15 +69,15 @@ static double ask_linear(const struct numbers *numbers, int k,
 			rls->ops->row_dot(rls->weights + features, row, kind->numbers));
 }
 
-/* What parts say in the user's units, within the fence and the newest target. */
+/* What parts say in the user's units, near what the window holds or up to the newest target. */
 static void ask_parts(const struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const struct lags_moment *moment, const float *row, struct numbers_said *said)
 {
 	const struct level *level = &numbers->level;
 	const double scale = level->scale, centre = level->centre, base = moment->base;
 	const double reach = level_reach(level);
-	const double low = fmax(fmin(level->low, base), level->low - reach);
-	const double high = fmin(fmax(level->high, base), level->high + reach);
+	const double low = fmax(fmin(level->least, base), level->low - reach);
+	const double high = fmin(fmax(level->most, base), level->high + reach);
 	double *part = said->blend.part;
 
 	part[LAST] = base;

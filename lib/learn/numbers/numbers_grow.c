@@ -39,6 +39,7 @@ static void grow_values(struct values *to, const struct values *from)
 	to->seen = from->seen;
 	memcpy(to->place, from->place, sizeof(to->place));
 	memcpy(to->column, from->column, (size_t)from->columns * sizeof(*from->column));
+	values_sort_out(to);
 }
 
 /* As many as there is room for. */

@@ -7,7 +7,6 @@
 enum { SETTLED = 10, AHEAD_MOST = 50 };
 
 static const double TARGET_MOST = 20;   /* in scales */
-static const double LATE = 2;           /* rows late that count as one ahead */
 static const double LEAST_ERROR = 1e-9; /* of a blend, in scales */
 
 static void learn_linear(
@@ -54,7 +53,8 @@ void numbers_fill_bank(struct numbers *numbers)
 	const struct rows rows = rows_until(&numbers->rows, numbers->taught);
 
 	if (!numbers->config.lean)
-		bank_fill(&numbers->bank, &rows, numbers_used(numbers) - ROWS_FIRST);
+		bank_fill(&numbers->bank, &rows, numbers_used(numbers) - ROWS_FIRST,
+			&numbers->values);
 }
 
 /* The next kept row; leaves: NULL, or where it ended when it was asked about. */
@@ -105,7 +105,7 @@ static void follow_values(struct numbers *numbers, struct values_change change)
 			renew_number(numbers, number);
 			rows_clear(&numbers->rows, number);
 		}
-	if (changed)
+	if (changed || change.binary)
 		numbers_fill_bank(numbers);
 }
 
@@ -167,8 +167,8 @@ static void score(struct numbers *numbers, const struct lags_moment *moment,
 {
 	/* Errors of rows that were asked about together are alike. */
 	const int64_t ahead = moment->at - moment->known - numbers->late;
-	const double share =
-		1 / (1 + (double)(ahead < AHEAD_MOST ? ahead : AHEAD_MOST) + numbers->late / LATE);
+	const double wait = blend_wait(&numbers->blend, number, answer, numbers->late);
+	const double share = 1 / (wait + (double)(ahead < AHEAD_MOST ? ahead : AHEAD_MOST));
 	const double scale = numbers->level.count < SETTLED ? 0 : numbers->level.scale;
 
 	if (numbers->late)

@@ -42,8 +42,9 @@ int rls_init(struct rls *rls, size_t numbers, float keep, const struct ops *ops,
 		rls->spread = mem_new(spreads(rls), sizeof(float));
 		rls->gain = mem_new(room, sizeof(float));
 		rls->step = mem_new(room, sizeof(float));
+		rls->back = mem_new(room, sizeof(float));
 	}
-	if (!rls->weights || (!copy && (!rls->spread || !rls->gain || !rls->step)))
+	if (!rls->weights || (!copy && (!rls->spread || !rls->gain || !rls->step || !rls->back)))
 		return err_memory(err, "least squares", spreads(rls) * sizeof(float));
 	if (!copy)
 		rls_begin(rls);
@@ -56,6 +57,7 @@ void rls_release(struct rls *rls)
 	mem_free(rls->spread);
 	mem_free(rls->gain);
 	mem_free(rls->step);
+	mem_free(rls->back);
 }
 
 float rls_ask(const struct rls *rls, const float *row, size_t numbers)
@@ -63,51 +65,61 @@ float rls_ask(const struct rls *rls, const float *row, size_t numbers)
 	return rls->ops->row_dot(rls->weights, row, rls_padded(numbers));
 }
 
-/* gain = P x; returns x' P x. */
+/* gain = P x, by the rows of P whose number is not 0: of categories, few; returns x' P x. */
 static float reach(const struct rls *rls, const float *row, size_t numbers)
 {
 	const size_t padded = rls_padded(numbers);
+	float *gain = rls->gain;
 
-	for (size_t i = 0; i < numbers; i++)
-		rls->gain[i] = rls->whole
-				       ? rls->ops->row_dot(rls->spread + i * rls->room, row, padded)
-				       : rls->spread[i] * row[i];
-	return rls->ops->row_dot(rls->gain, row, padded);
-}
-
-/* P <- scale P - step step' */
-static void narrow(struct rls *rls, size_t numbers, float scale)
-{
-	const size_t padded = rls_padded(numbers);
-	const float *step = rls->step;
-
-	for (size_t i = 0; i < numbers && rls->whole; i++) {
-		float *spread = rls->spread + i * rls->room;
-
-		rls->ops->row_combine(spread, step, spread, padded, scale, -step[i], 0);
+	memset(gain, 0, padded * sizeof(float));
+	for (size_t i = 0; i < numbers; i++) {
+		if (row[i] == 0)
+			continue;
+		if (rls->whole)
+			rls->ops->row_combine(
+				gain, rls->spread + i * rls->room, gain, padded, 1, row[i], 0);
+		else
+			gain[i] = rls->spread[i] * row[i];
 	}
-	for (size_t i = 0; i < numbers && !rls->whole; i++)
-		rls->spread[i] = fminf(scale * rls->spread[i] - step[i] * step[i], MOST);
+	return rls->ops->row_dot(gain, row, padded);
 }
 
-static void cut_back(struct rls *rls, size_t numbers)
+/*
+ * The second step, which takes the largest diagonal element of scale P - step step' back to MOST;
+ * zeros if it is below. Both are then taken in one pass.
+ */
+static void cut_back(struct rls *rls, size_t numbers, float scale)
 {
 	const size_t stride = rls->room + 1;
+	const float *step = rls->step;
+	float most = 0, by;
 	size_t at = 0;
-	float most, by;
 
+	for (size_t i = 0; i < numbers; i++) {
+		const float left = scale * rls->spread[i * stride] - step[i] * step[i];
+
+		if (left > most) {
+			most = left;
+			at = i;
+		}
+	}
+	by = most > MOST ? sqrtf((1 - MOST / most) / most) : 0;
+	rls->ops->row_combine(rls->spread + at * rls->room, step, rls->back, rls_padded(numbers),
+		by * scale, -by * step[at], 0);
+}
+
+/* P <- scale P - step step' - back back' */
+static void narrow(struct rls *rls, size_t numbers, float scale)
+{
+	const float *step = rls->step;
+
+	for (size_t i = 0; i < numbers && !rls->whole; i++)
+		rls->spread[i] = fminf(scale * rls->spread[i] - step[i] * step[i], MOST);
 	if (!rls->whole)
 		return;
-	for (size_t i = 1; i < numbers; i++)
-		if (rls->spread[i * stride] > rls->spread[at * stride])
-			at = i;
-	most = rls->spread[at * stride];
-	if (!(most > MOST))
-		return;
-	by = sqrtf((1 - MOST / most) / most);
-	for (size_t i = 0; i < numbers; i++)
-		rls->step[i] = by * rls->spread[at * rls->room + i];
-	narrow(rls, numbers, 1);
+	cut_back(rls, numbers, scale);
+	rls->ops->narrow(
+		rls->spread, rls->room, numbers, rls_padded(numbers), step, rls->back, scale);
 }
 
 static float limited(struct rls *rls, float error)
@@ -134,7 +146,6 @@ void rls_learn(struct rls *rls, const float *row, size_t numbers, float target)
 	for (size_t i = 0; i < numbers; i++)
 		rls->step[i] = root * rls->gain[i];
 	narrow(rls, numbers, 1 / rls->keep);
-	cut_back(rls, numbers);
 	rls->ops->row_combine(
 		rls->weights, rls->gain, rls->weights, rls_padded(numbers), 1, error * by, 0);
 }
@@ -159,7 +170,7 @@ double rls_macs(const struct rls *rls, size_t numbers)
 
 double rls_bytes(const struct rls *rls)
 {
-	return sizeof(float) * (3.0 * (double)rls->room + (double)spreads(rls));
+	return sizeof(float) * (4.0 * (double)rls->room + (double)spreads(rls));
 }
 
 void rls_state(struct rls *rls, struct state *state)

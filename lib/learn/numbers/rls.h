@@ -28,10 +28,10 @@ struct rls {
 	size_t room; /* numbers of a row, at most; a multiple of RLS_LANES */
 	bool whole;  /* P is a matrix */
 	float keep;
-	float error;        /* running mean of |e| */
-	float *weights;     /* [room] */
-	float *spread;      /* P: [room][room], or its diagonal; NULL in a copy */
-	float *gain, *step; /* [room], while learning */
+	float error;               /* running mean of |e| */
+	float *weights;            /* [room] */
+	float *spread;             /* P: [room][room], or its diagonal; NULL in a copy */
+	float *gain, *step, *back; /* [room], while learning */
 };
 
 /* Rows are read up to a multiple of RLS_LANES numbers; those behind the last must be finite. */

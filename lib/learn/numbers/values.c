@@ -75,18 +75,19 @@ void values_fill(const struct values *values, const float *raw, double scale, fl
 	}
 }
 
-bool values_binary(const struct values *values, size_t column)
+static bool is_binary(const struct values_column *column)
 {
-	const struct values_column *of;
-	bool binary;
+	bool binary = column->count > 0 && column->count <= 2;
 
-	if ((int)column >= values->columns)
-		return false;
-	of = &values->column[column];
-	binary = of->count > 0 && of->count <= 2;
-	for (int i = 0; binary && i < of->count; i++)
-		binary = of->value[i] == 0 || of->value[i] == 1;
+	for (int i = 0; binary && i < column->count; i++)
+		binary = column->value[i] == 0 || column->value[i] == 1;
 	return binary;
+}
+
+void values_sort_out(struct values *values)
+{
+	for (int j = 0; j < values->columns; j++)
+		values->binary[j] = is_binary(&values->column[j]);
 }
 
 static void insert(struct values_column *column, int at, float value)
@@ -146,6 +147,10 @@ struct values_change values_learn(
 				continue;
 			}
 			insert(column, at, raw[j]);
+			if (values->binary[j] != is_binary(column)) {
+				values->binary[j] = !values->binary[j];
+				changed.binary = true;
+			}
 		}
 		column->visits[at] = KEEP * column->visits[at] + 1;
 		column->level[at] = KEEP * column->level[at] + level;
@@ -165,11 +170,11 @@ void values_copy(struct values *to, const struct values *from)
 	for (int j = 0; j < from->columns; j++) {
 		const struct values_column *of = &from->column[j];
 
-		/* Whether the others are binary is all that is asked of them. */
+		/* Nothing else is asked of the others. */
 		if (of->place >= 0)
 			column[j] = *of;
 		else
-			memcpy(&column[j], of, offsetof(struct values_column, value[2]));
+			column[j].place = -1;
 	}
 }
 
@@ -225,12 +230,17 @@ void values_state(struct values *values, struct state *state)
 	for (int j = 0; j < values->columns && !state_failed(state); j++)
 		column_state(&values->column[j], state);
 	state_leave(state);
-	if (!state_reading(state) || (!state_failed(state) && sound(values)))
+	if (!state_reading(state))
 		return;
+	if (!state_failed(state) && sound(values)) {
+		values_sort_out(values);
+		return;
+	}
 	state_refuse(state, ERR_FORMAT, "targets by value that cannot be");
 	values->used = 0;
 	for (int k = 0; k < VALUES_PLACES; k++)
 		values->place[k] = -1;
 	for (int j = 0; j < values->columns; j++)
 		values->column[j].count = values->column[j].place = -1;
+	values_sort_out(values);
 }

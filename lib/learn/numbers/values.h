@@ -36,11 +36,13 @@ struct values {
 	int64_t seen;
 	struct values_column *column; /* [columns] */
 	int32_t place[VALUES_PLACES]; /* whose; -1: free */
+	bool binary[VALUES_COLUMNS];  /* columns that have had no values but 0 and 1 */
 };
 
-/* Places whose meaning changed, as bits. */
+/* Places whose meaning changed, as bits; whether columns are binary now or no longer. */
 struct values_change {
 	unsigned taken, left;
+	bool binary;
 };
 
 int values_init(struct values *values, size_t floats, struct err *err);
@@ -49,13 +51,17 @@ void values_release(struct values *values);
 /* The numbers of all places in use, in scales of the target. */
 void values_fill(const struct values *values, const float *raw, double scale, float *row);
 
-/* Whether a column has had no values but 0 and 1. */
-bool values_binary(const struct values *values, size_t column);
+static inline bool values_binary(const struct values *values, size_t column)
+{
+	return column < VALUES_COLUMNS && values->binary[column];
+}
 
 /* level, change: of the target, from its centre and from the usual change. */
 struct values_change values_learn(
 	struct values *values, const float *raw, double level, double change);
 
+/* Columns that were carried over from elsewhere: finds out again which are binary. */
+void values_sort_out(struct values *values);
 void values_copy(struct values *to, const struct values *from);
 void values_state(struct values *values, struct state *state);
 

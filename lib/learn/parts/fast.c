@@ -75,6 +75,8 @@ static int choose_net(struct fast *fast, const struct part_view *view, struct er
 	fast->stats_floats = 0;
 	fast->first = head_begins(table);
 	fast->floats = table->floats - fast->first;
+	fast->whole_floats = table->floats;
+	fast->part.apart = net_vectors(view->net) != NULL;
 	code = net_new(&fast->head, &spec, err);
 	return code ? code : runner_new(&fast->runner, fast->head, view->engine, 0, err);
 }
@@ -95,6 +97,9 @@ static int make_buffers(struct fast *fast, struct err *err)
 		code = make_vector(fast, &fast->grad, err);
 	if (!code && fast->head)
 		code = make_vector(fast, &fast->slow, err);
+	if (!code && fast->head && !fast->part.apart)
+		code = vector_new(
+			&fast->whole, fast->engine, fast->whole_floats, "fast weights", err);
 	if (code)
 		return code;
 	if ((!fast->stats_floats || (fast->stats = mem_new(fast->stats_floats, sizeof(float)))) &&
@@ -124,6 +129,7 @@ static void end(struct part *part)
 	vector_free(fast->engine, fast->point);
 	vector_free(fast->engine, fast->grad);
 	vector_free(fast->engine, fast->slow);
+	vector_free(fast->engine, fast->whole);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
 	mem_free(fast);
@@ -295,7 +301,14 @@ static void restart(struct part *part)
 
 static const float *weights(struct part *part, int model, const struct part_view *view)
 {
-	return fast_point((struct fast *)part, view, model);
+	struct fast *fast = (struct fast *)part;
+	const float *point = fast_point(fast, view, model);
+
+	if (!fast->head)
+		return point;
+	memcpy(fast->whole, view->params, fast->first * sizeof(float));
+	memcpy(fast->whole + fast->first, point, fast->floats * sizeof(float));
+	return fast->whole;
 }
 
 static void state(struct part *part, struct state *state)

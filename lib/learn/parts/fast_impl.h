@@ -50,6 +50,8 @@ struct fast {
 	int point_of;                         /* 1 + the part in `point`, valid for */
 	uint64_t point_version;               /* this version of the view */
 	const float *point_slow;              /* and these slow weights */
+	float *whole; /* the net's weights with a head's point; NULL: not of a head in memory */
+	size_t whole_floats;
 	float *slow; /* the head's slow weights, where the net's vectors are not memory */
 	float *grad; /* of the head, whose gaps differ from the net's; NULL without one */
 	size_t stats_floats;

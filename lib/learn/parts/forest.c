@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "learn/parts/part.h"
+#include "learn/parts/shares.h"
 #include "replay/mix.h"
 
 enum {
@@ -41,7 +42,6 @@ static const struct {
 
 static const double BUILD_PRICE = 50; /* of a tree, beside its visits */
 static const double KEEP = 0.98, TRUST = 0.3, LEAST = 1e-3;
-static const double FREQUENT = 100;
 
 struct tree {
 	bool built;
@@ -69,7 +69,7 @@ struct forest {
 	unsigned known_leaves;
 	double credit[MODELS];
 	int64_t built[MODELS];
-	double *recent, *ever; /* [class] */
+	struct shares frequent;
 	/* While a tree is built. */
 	struct bagged {
 		int32_t place, label;
@@ -102,8 +102,7 @@ static void end(struct part *part)
 	mem_free(forest->counts);
 	mem_free(forest->turned);
 	mem_free(forest->asked);
-	mem_free(forest->recent);
-	mem_free(forest->ever);
+	shares_release(&forest->frequent);
 	mem_free(forest->bag);
 	mem_free(forest->values);
 	mem_free(forest->cells);
@@ -112,10 +111,9 @@ static void end(struct part *part)
 
 static bool make_arrays(struct forest *forest)
 {
-	const size_t classes = (size_t)forest->classes, room = (size_t)forest->room;
+	const size_t room = (size_t)forest->room;
 
-	return (forest->recent = mem_new(classes, sizeof(double))) &&
-	       (forest->ever = mem_new(classes, sizeof(double))) &&
+	return shares_init(&forest->frequent, forest->classes) &&
 	       (forest->rows = mem_new(room * (size_t)forest->dim, sizeof(float))) &&
 	       (forest->labels = mem_new(room, sizeof(*forest->labels))) &&
 	       (forest->trees = mem_new(TREES, sizeof(*forest->trees))) &&
@@ -145,10 +143,6 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	if (!make_arrays(made)) {
 		end(&made->part);
 		return err_memory(err, "a forest", ROOM_BYTES);
-	}
-	for (int c = 0; c < made->classes; c++) {
-		made->recent[c] = 1.0 / made->classes;
-		made->ever[c] = 1;
 	}
 	*part = &made->part;
 	return 0;
@@ -422,9 +416,7 @@ static void leaves_of(const struct tree *trees, const float *row, int32_t leaves
 /* What a model falls back on where a leaf has seen nothing. */
 static double prior_of(const struct forest *forest, int model, int class)
 {
-	return model ? forest->ever[class] /
-			       ((double)(forest->seen + forest->others) + forest->classes)
-		     : forest->recent[class];
+	return shares_of(&forest->frequent, class, model, forest->seen + forest->others);
 }
 
 /* Also tells where the row ended in each tree of the model. */
@@ -514,14 +506,11 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	for (int i = 0; i < samples->n; i++) {
 		const float *row = samples->inputs + (size_t)i * (size_t)forest->dim;
 		const int32_t label = samples->labels[i].class;
-		const double step = 1 / fmin((double)(forest->seen + forest->others) + 2, FREQUENT);
 
 		if (label < forest->known)
 			count_row(forest, row, label);
 		forest->known_leaves = 0;
-		for (int c = 0; c < forest->classes; c++)
-			forest->recent[c] += step * ((c == label) - forest->recent[c]);
-		forest->ever[label]++;
+		shares_add(&forest->frequent, label, forest->seen + forest->others);
 		if (label >= forest->known) {
 			forest->others++;
 			continue;
@@ -604,8 +593,7 @@ static void state(struct part *part, struct state *state)
 
 	forest->known_leaves = 0;
 	state_enter(state, "forest");
-	state_class_doubles(state, "recent", forest->recent, (size_t)forest->classes, 1);
-	state_class_doubles(state, "ever", forest->ever, (size_t)forest->classes, 1);
+	shares_state(&forest->frequent, state);
 	state_int64(state, "seen", &forest->seen);
 	if (state_version(state) >= 9)
 		state_int64(state, "others", &forest->others);
@@ -636,23 +624,18 @@ static size_t copied(const struct part *part)
 {
 	const struct forest *forest = (const struct forest *)part;
 
-	return sizeof(*forest) + 2 * (size_t)forest->classes * sizeof(double) +
+	return sizeof(*forest) + shares_size(&forest->frequent) +
 	       TREES * (sizeof(struct tree) + (size_t)forest->known * NODES * sizeof(float));
 }
 
 static void copy(const struct part *part, void *to)
 {
 	const struct forest *forest = (const struct forest *)part;
-	const size_t classes = (size_t)forest->classes;
 	struct forest *made = to;
 
 	*made = *forest;
-	made->recent = (double *)(made + 1);
-	made->ever = made->recent + classes;
-	made->trees = (struct tree *)(made->ever + classes);
+	made->trees = shares_copy(&made->frequent, &forest->frequent, made + 1);
 	made->counts = (float *)(made->trees + TREES);
-	memcpy(made->recent, forest->recent, classes * sizeof(double));
-	memcpy(made->ever, forest->ever, classes * sizeof(double));
 	memcpy(made->trees, forest->trees, TREES * sizeof(struct tree));
 	memcpy(made->counts, forest->counts, TREES * (size_t)forest->known * NODES * sizeof(float));
 }

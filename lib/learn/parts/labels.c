@@ -7,11 +7,11 @@
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
+#include "learn/parts/shares.h"
 #include "target/chain.h"
 
 enum { CHAIN, FREQUENCIES, MODELS };
-
-static const double FREQUENT = 100; /* labels that frequencies are of */
+enum { FREQUENT = 100 }; /* labels that frequencies are of */
 
 struct labels {
 	struct part part;
@@ -58,8 +58,7 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		end(&made->part);
 		return err_memory(err, "a chain of labels", 3 * classes * sizeof(double));
 	}
-	for (size_t c = 0; c < classes; c++)
-		made->shares[c] = 1.0 / (double)classes;
+	shares_begin(made->shares, made->classes);
 	look_back(made);
 	*part = &made->part;
 	return 0;
@@ -85,11 +84,9 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	(void)err;
 	for (int i = 0; i < lesson->samples.n; i++) {
 		const int32_t label = lesson->samples.labels[i].class;
-		const double seen = (double)labels->history.seen + 2;
-		const double step = 1 / (seen < FREQUENT ? seen : FREQUENT);
 
-		for (int c = 0; c < labels->classes; c++)
-			labels->shares[c] += step * ((c == label) - labels->shares[c]);
+		shares_follow(
+			labels->shares, labels->classes, label, labels->history.seen, FREQUENT);
 		chain_add(&labels->history, label);
 	}
 	look_back(labels);

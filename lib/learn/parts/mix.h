@@ -30,7 +30,7 @@
 
 struct ops;
 
-enum { MIX_MODELS = 24, MIX_CHUNK = 64, MIX_BLENDS = 6 };
+enum { MIX_MODELS = 32, MIX_CHUNK = 64, MIX_BLENDS = 6 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {

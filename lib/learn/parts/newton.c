@@ -1,7 +1,7 @@
 /*
- * Softmax regression by Newton steps that forget, in two paces, on the inputs (`newton`) or on
- * what the slow net's last layer sees and the last two labels (`hidden`). For a row x with
- * probabilities p and label y,
+ * Softmax regression by Newton steps that forget, in two paces, on the inputs (`newton`), on what
+ * the slow net's last layer sees (`units`), or on that and the last two labels (`hidden`). For a
+ * row x with probabilities p and label y,
  *
  *	w_c <- w_c + P x ([c = y] - p_c) / (keep + h x'Px),   P <- (P - h Px (Px)' / (keep + h x'Px)) / keep,
  *
@@ -14,7 +14,7 @@
  *
  * With more than WHOLE numbers in a row the diagonal of P stands for it.
  *
- * Of more than FEW classes only those compete that the slow net puts first, for what it gives them
+ * Of more than TOPS_FEW classes only those compete that the slow net puts first, for what it gives them
  * together, and the label while it is learned. Of all others the answer is the slow net's.
  */
 #include <math.h>
@@ -28,7 +28,6 @@
 enum {
 	MODELS = 2,
 	WHOLE = 192,
-	FEW = 64,
 	LABELS =
 		16, /* places for a label that came before; labels share them where there are more */
 };
@@ -47,7 +46,8 @@ struct newton {
 	const struct ops *ops;
 	int dim, classes;
 	bool whole;      /* P is a matrix */
-	bool hidden;     /* rows are of the slow net */
+	bool hidden;     /* rows are of the slow net, */
+	int lasts;       /* ... with so many numbers that say the last labels */
 	int32_t last[2]; /* labels before the chunk, the newest first; -1: none */
 	struct model models[MODELS];
 	float *row, *gain, *step, *back; /* [dim] */
@@ -110,7 +110,8 @@ static bool make_arrays(struct newton *newton)
 	return whole;
 }
 
-static int make(struct part **part, const struct part_view *view, bool hidden, struct err *err)
+static int make(
+	struct part **part, const struct part_view *view, bool hidden, int lasts, struct err *err)
 {
 	struct newton *made = mem_new(1, sizeof(*made));
 
@@ -119,7 +120,8 @@ static int make(struct part **part, const struct part_view *view, bool hidden, s
 	made->part.features = hidden;
 	made->ops = view->engine->ops;
 	made->hidden = hidden;
-	made->dim = hidden ? net_features(view->net) + 1 + 2 * LABELS : (int)view->floats + 1;
+	made->lasts = lasts;
+	made->dim = (hidden ? net_features(view->net) : (int)view->floats) + 1 + lasts;
 	made->classes = net_spec(view->net)->classes;
 	/* As at first: inputs that grow must not lose what P knows. */
 	made->whole = made->dim - (!hidden || net_params(view->net)->count <= 2
@@ -138,23 +140,28 @@ static int make(struct part **part, const struct part_view *view, bool hidden, s
 
 static int make_inputs(struct part **part, const struct part_view *view, struct err *err)
 {
-	return make(part, view, false, err);
+	return make(part, view, false, 0, err);
 }
 
 static int make_hidden(struct part **part, const struct part_view *view, struct err *err)
 {
-	return make(part, view, true, err);
+	return make(part, view, true, 2 * LABELS, err);
+}
+
+static int make_units(struct part **part, const struct part_view *view, struct err *err)
+{
+	return make(part, view, true, 0, err);
 }
 
 static void fill_row(const struct newton *newton, const struct part_samples *samples, int i)
 {
-	const size_t width = (size_t)(newton->dim - 1 - (newton->hidden ? 2 * LABELS : 0));
+	const size_t width = (size_t)(newton->dim - 1 - newton->lasts);
 	float *row = newton->row;
 
 	memcpy(row, (newton->hidden ? samples->features : samples->inputs) + (size_t)i * width,
 		width * sizeof(float));
 	row[width] = 1;
-	if (!newton->hidden)
+	if (!newton->lasts)
 		return;
 	memset(row + width + 1, 0, 2 * LABELS * sizeof(float));
 	for (int k = 0; k < 2; k++)
@@ -181,30 +188,18 @@ static void shares(const struct newton *newton, const struct model *model, const
 		out[k] /= sum;
 }
 
-/* Whether only some classes compete: `slow` is what the slow net says of all. */
-static bool compete(const struct newton *newton, const float *slow, struct tops *tops)
-{
-	if (newton->classes > FEW && slow)
-		tops_find(tops, TOPS_MOST, slow, newton->classes);
-	return newton->classes > FEW && slow && tops->count;
-}
-
 static void say(const struct newton *newton, int model, const float *row, float last,
 	const float *slow, float *out)
 {
 	struct tops tops;
-	float some[TOPS_MOST], all = 0;
+	float some[TOPS_MOST];
 
-	if (!compete(newton, slow, &tops)) {
+	if (!tops_compete(&tops, slow, newton->classes)) {
 		shares(newton, &newton->models[model], row, last, NULL, newton->classes, out);
 		return;
 	}
 	shares(newton, &newton->models[model], row, last, tops.classes, tops.count, some);
-	memcpy(out, slow, (size_t)newton->classes * sizeof(*out));
-	for (int k = 0; k < tops.count; k++)
-		all += tops.shares[k];
-	for (int k = 0; k < tops.count; k++)
-		out[tops.classes[k]] = all * some[k];
+	tops_share(&tops, slow, newton->classes, some, out);
 }
 
 /* What the slow net says of a sample; NULL: it was not asked. */
@@ -273,7 +268,7 @@ static void narrow(const struct newton *newton, struct model *model, float scale
 	if (!newton->whole)
 		return;
 	cut_back(newton, model, scale);
-	newton->ops->narrow(model->spread, step, newton->back, dim, scale);
+	newton->ops->narrow(model->spread, dim, dim, dim, step, newton->back, scale);
 }
 
 /* Of classes that compete; NULL: all do. */
@@ -308,18 +303,6 @@ static void learn_row(const struct newton *newton, struct model *model, float ke
 	}
 }
 
-/* The classes of tops, and the label; returns how many. */
-static int with_label(const struct tops *tops, int32_t label, int32_t classes[TOPS_MOST + 1])
-{
-	int at = 0;
-
-	memcpy(classes, tops->classes, (size_t)tops->count * sizeof(*classes));
-	while (at < tops->count && classes[at] != label)
-		at++;
-	classes[at] = label;
-	return at < tops->count ? tops->count : at + 1;
-}
-
 static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 {
 	struct newton *newton = mine(part);
@@ -330,8 +313,9 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 		const int32_t label = samples->labels[i].class;
 		int32_t classes[TOPS_MOST + 1];
 		struct tops tops;
-		const bool some = compete(newton, slow_row(newton, samples->slow, i), &tops);
-		const int count = some ? with_label(&tops, label, classes) : newton->classes;
+		const bool some =
+			tops_compete(&tops, slow_row(newton, samples->slow, i), newton->classes);
+		const int count = some ? tops_with(&tops, label, classes) : newton->classes;
 
 		fill_row(newton, samples, i);
 		for (int k = 0; k < MODELS; k++)
@@ -349,9 +333,8 @@ static double macs(const struct part *part)
 {
 	const struct newton *newton = (const struct newton *)part;
 
-	const int classes = newton->classes > FEW ? TOPS_MOST + 1 : newton->classes;
-
-	return MODELS * (2 * (double)spreads(newton) + 3.0 * classes * newton->dim);
+	return MODELS *
+	       (2 * (double)spreads(newton) + 3.0 * tops_rivals(newton->classes) * newton->dim);
 }
 
 static double bytes(const struct part *part)
@@ -387,8 +370,7 @@ static void state(struct part *part, struct state *state)
 	state_int32s(state, "last", newton->last, 2);
 	for (int k = 0; k < MODELS; k++) {
 		struct model *model = &newton->models[k];
-		struct state_inputs by = {
-			1, (size_t)newton->dim, 1, newton->hidden ? 1 + 2 * LABELS : 1};
+		struct state_inputs by = {1, (size_t)newton->dim, 1, 1 + (size_t)newton->lasts};
 
 		by.form = newton->whole ? STATE_MATRIX : STATE_BY_ROWS;
 		state_input_floats(state, "spread", model->spread, by);
@@ -402,8 +384,7 @@ static void state(struct part *part, struct state *state)
 }
 
 /*
- * A copy of the model on inputs is the weights. The one on hidden units answers in turn only, and
- * needs none.
+ * A copy is the weights. `hidden` answers in turn only, and needs none.
  */
 static size_t copied(const struct part *part)
 {
@@ -431,8 +412,10 @@ static void answer_copy(const void *copy_of, int model, const struct part_questi
 {
 	const struct newton *newton = copy_of;
 
+	const float *rows = newton->hidden ? questions->features : questions->inputs;
+
 	for (int i = 0; i < questions->n; i++)
-		say(newton, model, questions->inputs + (size_t)i * (size_t)questions->dim, 1,
+		say(newton, model, rows + (size_t)i * (size_t)(newton->dim - 1), 1,
 			slow_row(newton, questions->slow, i),
 			probabilities + (size_t)i * (size_t)questions->classes);
 }
@@ -465,4 +448,20 @@ const struct part_type part_hidden = {
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,
+};
+
+const struct part_type part_units = {
+	.word = "units",
+	.names = (const char *const[]){"units", "units-quick"},
+	.models = MODELS,
+	.make = make_units,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
 };

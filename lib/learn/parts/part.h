@@ -73,6 +73,7 @@ struct part {
 	int recent;    /* the most that part_recent is asked for */
 	bool features; /* wants features, */
 	bool raw;      /* ... inputs as they came */
+	bool apart;    /* its weights (part_type.weights) cannot be had */
 };
 
 /* Samples that a copy is asked about. */
@@ -80,6 +81,9 @@ struct part_questions {
 	int dim, classes, n;
 	const float *inputs, *raw; /* (n, dim): scaled, and as they came */
 	const float *slow; /* (n, classes): the slow net's probabilities; NULL: it was not asked */
+	const float *
+		features; /* (n, width): inputs of its last layer; NULL unless some part wants them */
+	int width;
 };
 
 /* A kind. Functions may be NULL where noted. */
@@ -137,10 +141,11 @@ struct part_type {
 };
 
 /* In checkpoint order; append new ones. */
-enum { PART_TYPES = 11 };
+enum { PART_TYPES = 14 };
 extern const struct part_type *const part_types[PART_TYPES];
 extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part_newton,
-	part_hidden, part_labels, part_windows, part_forest, part_young, part_values;
+	part_hidden, part_labels, part_windows, part_forest, part_young, part_values, part_sparse,
+	part_units, part_near;
 
 /* A `check` for kinds that cannot take images. */
 int part_for_vectors(const struct learner_config *config, struct err *err);

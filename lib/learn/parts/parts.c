@@ -13,7 +13,7 @@ static const double NET_SHARE = 2; /* of the slow net in answers about ever; see
 
 const struct part_type *const part_types[PART_TYPES] = {&part_fast, &part_ridge, &part_knn,
 	&part_linear, &part_newton, &part_hidden, &part_labels, &part_windows, &part_forest,
-	&part_young, &part_values};
+	&part_young, &part_values, &part_sparse, &part_units, &part_near};
 
 /* A part and its models of the mixture. */
 static int make_part(struct parts *parts, const struct part_type *type, int models,

@@ -49,8 +49,8 @@ int parts_predict(struct parts *parts, const struct part_view *view, int questio
 bool parts_know_ever(const struct parts *parts);
 
 /*
- * Learns from a time step. If its inputs are NULL they are fetched from the store. parts_ready allocates all memory for a step of n samples; after it only
- * fetching can fail.
+ * Learns from a time step. If its inputs are NULL they are fetched from the store. parts_ready
+ * allocates all memory for a step of n samples; after it only fetching can fail.
  */
 int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err);
 struct learner_step;

@@ -26,6 +26,7 @@ struct published {
 	struct net *net;
 	int known;
 	bool parts, ever; /* the learner has parts, some that answer about ever; */
+	bool looks;       /* some want what the slow net's last layer sees */
 	bool mixes;       /* there is a copy of all that its mixture is made of: */
 	struct {
 		int row;       /* of part_types */
@@ -121,12 +122,13 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 	for (int i = 1; parts && i <= parts->count; i++) {
 		const struct part *part = parts->models[i].part;
 		const struct part_type *type = part->type;
-		const bool net = type->weights && !part->features;
+		const bool net = type->weights && !part->apart;
 
 		/* What a copy is asked is never in turn. */
 		if (parts->mix.config.in_turn[i])
 			continue;
 		made->mixes = made->mixes && (net || type->copied);
+		made->looks = made->looks || (part->features && !net);
 		made->models[i].predictor = net ? ++weights : 0;
 		made->models[i].model = parts->models[i].model;
 		while (part_types[made->models[i].row] != type)
@@ -235,7 +237,8 @@ bool published_answers(const struct published *published, int model)
 
 /* Probabilities of a model of the mixture. */
 static int ask_model(const struct published *p, const struct predictor_turn *turn, const float *raw,
-	int model, int first, int n, const float *slow, float *room, struct err *err)
+	int model, int first, int n, const float *slow, float *features, float *room,
+	struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
 	const int classes = blend->mix.classes, row = p->models[model].row;
@@ -247,14 +250,15 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 		part_types[row]->answer_copy(blend->copies[row], p->models[model].model,
 			&(struct part_questions){(int)p->floats, classes, n,
 				turn->inputs + (size_t)first * p->floats,
-				raw + (size_t)first * p->floats, slow},
+				raw + (size_t)first * p->floats, slow, features,
+				net_features(p->net)},
 			room);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
 		ones[i] = 1;
-	code = predictor_ask(
-		p->predictor, turn, p->models[model].predictor, first, n, room, NULL, err);
+	code = predictor_ask(p->predictor, turn, p->models[model].predictor, first, n, room,
+		model ? NULL : features, err);
 	if (!code)
 		parts_probabilities(p->ops, classes, room, labels, ones, n, losses);
 	return code;
@@ -268,13 +272,18 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	const struct mix *mix = &blend->mix;
 	const double prior = mix_prior_weight(mix, blend->weights);
 	const size_t size = (size_t)n * (size_t)mix->classes;
+	float *features = p->looks ? room + 2 * size : NULL;
 	const float *slow = NULL;
 	int code = 0;
 
 	for (int model = 0; model <= p->count && !code; model++) {
-		if (blend->weights[model] + (model ? 0 : prior) <= 0 || !mix_answers(mix, model))
+		const bool counts =
+			blend->weights[model] + (model ? 0 : prior) > 0 && mix_answers(mix, model);
+
+		/* What others want the slow net tells. */
+		if (!counts && (model || !features))
 			continue;
-		code = ask_model(p, turn, raw, model, first, n, slow, room, err);
+		code = ask_model(p, turn, raw, model, first, n, slow, features, room, err);
 		/* The slow net is the first, and its answer stays behind the room of the others'. */
 		if (!model)
 			slow = memcpy(room + size, room, size * sizeof(*room));
@@ -296,6 +305,8 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	const size_t classes = (size_t)mix->classes;
 	const int alone = mix_alone(mix, blend->weights);
 	const int most = n < PART_CHUNK ? n : PART_CHUNK;
+	/* The answers of the slow net and of another, and features. */
+	const size_t each = 2 * classes + (p->looks ? (size_t)net_features(p->net) : 0);
 	struct mix_said said;
 	float *room;
 	int code = 0;
@@ -307,9 +318,9 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 			mix_sound(mix, logits, n);
 		return code;
 	}
-	room = mem_new(2 * (size_t)most * classes, sizeof(*room));
+	room = mem_new((size_t)most * each, sizeof(*room));
 	code = room ? mix_said_init(&said, mix, most, err)
-		    : err_memory(err, "predictions", (size_t)most * classes * sizeof(*room));
+		    : err_memory(err, "predictions", (size_t)most * each * sizeof(*room));
 	if (code) {
 		mem_free(room);
 		return code;

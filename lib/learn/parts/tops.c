@@ -1,7 +1,9 @@
 /* Most numbers are not above the least so far: sixteen of them are passed over at once. */
 #include "learn/parts/tops.h"
 
-#include "learn/parts/lanes.h"
+#include <string.h>
+
+#include "base/lanes.h"
 
 static void try_class(struct tops *tops, float share, int32_t class)
 {
@@ -33,4 +35,40 @@ void tops_find(struct tops *tops, int most, const float *shares, int classes)
 	for (; c < classes; c++)
 		if (shares[c] > tops->least)
 			try_class(tops, shares[c], c);
+}
+
+bool tops_compete(struct tops *tops, const float *slow, int classes)
+{
+	if (classes <= TOPS_FEW || !slow)
+		return false;
+	tops_find(tops, TOPS_MOST, slow, classes);
+	return tops->count;
+}
+
+void tops_share(
+	const struct tops *tops, const float *slow, int classes, const float *some, float *all)
+{
+	float together = 0;
+
+	memcpy(all, slow, (size_t)classes * sizeof(*all));
+	for (int k = 0; k < tops->count; k++)
+		together += tops->shares[k];
+	for (int k = 0; k < tops->count; k++)
+		all[tops->classes[k]] = together * some[k];
+}
+
+int tops_with(const struct tops *tops, int32_t label, int32_t classes[TOPS_MOST + 1])
+{
+	int at = 0;
+
+	memcpy(classes, tops->classes, (size_t)tops->count * sizeof(*classes));
+	while (at < tops->count && classes[at] != label)
+		at++;
+	classes[at] = label;
+	return at < tops->count ? tops->count : at + 1;
+}
+
+int tops_rivals(int classes)
+{
+	return classes > TOPS_FEW ? TOPS_MOST + 1 : classes;
 }

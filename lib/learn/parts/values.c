@@ -21,19 +21,20 @@
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
+#include "learn/parts/shares.h"
 
 enum {
 	SETS = 2048,
 	WAYS = 4,
 	ENTRIES = SETS * WAYS,
-	KEPT = 6,    /* classes of a value */
-	MOST = 128,  /* values of a row that count */
-	TRIAL = 1000 /* values of an input */
+	KEPT = 6,       /* classes of a value */
+	MOST = 128,     /* values of a row that count */
+	TRIAL = 1000,   /* values of an input */
+	FREQUENT = 500, /* rows that class shares are of */
 };
 
 static const float SMOOTH = 4, PACE = 256, FIRST_WEIGHT = 0.5F, RATE = 0.05F, HEAVIEST = 4;
-static const float AGAIN = 0.1F;    /* the least share of values that came before */
-static const double FREQUENT = 500; /* rows that class shares are of */
+static const float AGAIN = 0.1F; /* the least share of values that came before */
 static const float LEAST_SHARE = 1e-4F;
 
 struct entry {
@@ -115,8 +116,7 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		clear(&made->table[i]);
 	for (size_t j = 0; j < floats; j++)
 		made->weights[j] = FIRST_WEIGHT;
-	for (size_t c = 0; c < classes; c++)
-		made->shares[c] = 1.0 / (double)classes;
+	shares_begin(made->shares, made->classes);
 	*part = &made->part;
 	return 0;
 }
@@ -294,7 +294,6 @@ static void count(struct entry *entry, int32_t label)
 
 static void learn_row(struct values *values, const float *raw, int32_t label)
 {
-	const double step = 1 / fmin((double)values->seen + 2, FREQUENT);
 	struct value row[MOST];
 	const int present = look(values, raw, row);
 
@@ -310,9 +309,7 @@ static void learn_row(struct values *values, const float *raw, int32_t label)
 		if (entry)
 			count(entry, label);
 	}
-	for (int c = 0; c < values->classes; c++)
-		values->shares[c] += step * ((c == label) - values->shares[c]);
-	values->seen++;
+	shares_follow(values->shares, values->classes, label, values->seen++, FREQUENT);
 }
 
 static int learn(struct part *part, struct part_lesson *lesson, struct err *err)

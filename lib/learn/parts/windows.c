@@ -1,6 +1,7 @@
 /*
  * Nearest neighbours by distance among the newest rows, in three models: over a short, a middle
- * and a long window. Each of the k nearest rows at squared distance d counts exp(-2 d / d_k), d_k
+ * and a long window; of inputs (`windows`), or of what the slow net's last layer saw (`near`).
+ * Each of the k nearest rows at squared distance d counts exp(-2 d / d_k), d_k
  * being that of the k-th; class frequencies count as half a row.
  *
  * Rows lie in blocks of BLOCK, number by number, so that distances to a block are computed side by
@@ -9,29 +10,31 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/lanes.h"
 #include "base/mem.h"
-#include "learn/parts/lanes.h"
 #include "learn/parts/part.h"
+#include "learn/parts/shares.h"
 #include "nn/ops.h"
 
 enum { MODELS = 3, BLOCK = OPS_BLOCK, NEAREST = 7 };
-enum { LONGEST = 2048, SHORTEST = 256, WORK = 49152 };
+enum { LONGEST = 2048, SHORTEST = 256, WORK = 196608, WORK_ONCE = 49152 };
 
 _Static_assert((int)BLOCK == (int)LANES, "a block is compared at once");
 
 static const int WINDOW[MODELS] = {200, 1000, LONGEST}, NEIGHBOURS[MODELS] = {5, 7, NEAREST};
 static const float PRIOR = 0.5F;
-static const double FREQUENT = 100;
 
 /* The rows that are kept, and how frequent classes are among them. */
 struct bank {
 	const struct ops *ops;
+	bool hidden; /* rows are what the slow net's last layer sees, not inputs */
 	int dim, classes;
-	int room; /* rows */
+	int room;     /* rows, */
+	int room_was; /* ... and in checkpoints before version 16 */
 	int64_t seen;
-	float *rows;           /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
-	int32_t *labels;       /* [room] */
-	double *recent, *ever; /* [class]: recent frequencies; counts */
+	float *rows;     /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
+	int32_t *labels; /* [room] */
+	struct shares frequent;
 };
 
 /* Distances of a sample to the rows, and the smallest of each block. */
@@ -59,47 +62,69 @@ static void end(struct part *part)
 
 	mem_free(windows->bank.rows);
 	mem_free(windows->bank.labels);
-	mem_free(windows->bank.recent);
-	mem_free(windows->bank.ever);
+	shares_release(&windows->bank.frequent);
 	mem_free(windows->asked);
 	mem_free(windows->shares);
 	mem_free(windows);
 }
 
-static int make(struct part **part, const struct part_view *view, struct err *err)
+/* Rows of so many numbers that may be compared. */
+static int room_for(size_t numbers, size_t work)
+{
+	size_t room = LONGEST;
+
+	while (room > SHORTEST && room * numbers > work)
+		room /= 2;
+	return (int)room;
+}
+
+static int make_by(struct part **part, const struct part_view *view, bool hidden, struct err *err)
 {
 	struct windows *made = mem_new(1, sizeof(*made));
-	const size_t dim = view->floats, classes = (size_t)net_spec(view->net)->classes;
-	size_t room = LONGEST;
+	const size_t dim = hidden ? (size_t)net_features(view->net) : view->floats,
+		     classes = (size_t)net_spec(view->net)->classes;
+	/* As at first: rows that are kept must not be lost when inputs grow. */
+	const size_t grown = !hidden || net_params(view->net)->count <= 2
+				     ? view->floats - view->first
+				     : 0,
+		     room = (size_t)room_for(dim - grown, WORK);
 	struct bank *bank;
 
 	if (!made)
 		return err_memory(err, "windows of rows", sizeof(*made));
-	/* As at first: rows that are kept must not be lost when inputs grow. */
-	while (room > SHORTEST && room * view->first > WORK)
-		room /= 2;
 	bank = &made->bank;
 	*bank = (struct bank){.ops = view->engine->ops,
 		.dim = (int)dim,
 		.classes = (int)classes,
-		.room = (int)room};
+		.room = (int)room,
+		.room_was = room_for(dim - grown, WORK_ONCE)};
+	made->part.features = bank->hidden = hidden;
 	bank->rows = mem_new(room * dim, sizeof(float));
 	bank->labels = mem_new(room, sizeof(*bank->labels));
-	bank->recent = mem_new(classes, sizeof(double));
-	bank->ever = mem_new(classes, sizeof(double));
 	made->asked = mem_new(PART_CHUNK * dim, sizeof(float));
 	made->shares = mem_new(MODELS * PART_CHUNK * classes, sizeof(float));
-	if (!bank->rows || !bank->labels || !bank->recent || !bank->ever || !made->asked ||
-		!made->shares) {
+	if (!shares_init(&bank->frequent, (int)classes) || !bank->rows || !bank->labels ||
+		!made->asked || !made->shares) {
 		end(&made->part);
 		return err_memory(err, "windows of rows", room * dim * sizeof(float));
 	}
-	for (size_t c = 0; c < classes; c++) {
-		bank->recent[c] = 1.0 / (double)classes;
-		bank->ever[c] = 1;
-	}
 	*part = &made->part;
 	return 0;
+}
+
+static int make(struct part **part, const struct part_view *view, struct err *err)
+{
+	return make_by(part, view, false, err);
+}
+
+static int make_near(struct part **part, const struct part_view *view, struct err *err)
+{
+	return make_by(part, view, true, err);
+}
+
+static const float *rows_of(const struct windows *windows, const struct part_samples *samples)
+{
+	return windows->bank.hidden ? samples->features : samples->inputs;
 }
 
 static int64_t rows_kept(const struct bank *bank)
@@ -254,11 +279,10 @@ static void find_nearest(
 static void vote(
 	const struct bank *bank, const struct nearest *nearest, bool all_time, float *shares)
 {
-	const double all = (double)bank->seen + bank->classes;
 	float sum = PRIOR;
 
 	for (int c = 0; c < bank->classes; c++)
-		shares[c] = PRIOR * (float)(all_time ? bank->ever[c] / all : bank->recent[c]);
+		shares[c] = PRIOR * (float)shares_of(&bank->frequent, c, all_time, bank->seen);
 	for (int i = 0; i < nearest->count; i++) {
 		const float weight = expf(-2 * nearest->distances[i] /
 					  (nearest->distances[nearest->count - 1] + 1e-9F));
@@ -284,13 +308,13 @@ static void look(struct windows *windows, const struct part_samples *samples)
 	for (int i = 0; i < samples->n; i++) {
 		struct nearest nearest[MODELS];
 
-		measure(bank, samples->inputs + (size_t)i * dim, &windows->measured);
+		measure(bank, rows_of(windows, samples) + (size_t)i * dim, &windows->measured);
 		find_nearest(bank, &windows->measured, nearest);
 		for (int k = 0; k < MODELS; k++)
 			vote(bank, &nearest[k], k == MODELS - 1,
 				said(windows, k) + (size_t)i * classes);
 	}
-	memcpy(windows->asked, samples->inputs, (size_t)samples->n * dim * sizeof(float));
+	memcpy(windows->asked, rows_of(windows, samples), (size_t)samples->n * dim * sizeof(float));
 	windows->asked_n = samples->n;
 }
 
@@ -302,7 +326,8 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 	const size_t size = n * (size_t)windows->bank.dim * sizeof(float);
 
 	(void)err;
-	if (windows->asked_n != samples->n || memcmp(windows->asked, samples->inputs, size) != 0)
+	if (windows->asked_n != samples->n ||
+		memcmp(windows->asked, rows_of(windows, samples), size) != 0)
 		look(windows, samples);
 	memcpy(probabilities, said(windows, model),
 		n * (size_t)windows->bank.classes * sizeof(float));
@@ -318,18 +343,14 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
-		const float *row = samples->inputs + (size_t)i * dim;
+		const float *row = rows_of(windows, samples) + (size_t)i * dim;
 		const int32_t label = samples->labels[i].class;
 		const size_t place = (size_t)(bank->seen % bank->room);
-		const double step = 1 / fmin((double)bank->seen + 2, FREQUENT);
 
 		for (size_t j = 0; j < dim; j++)
 			bank->rows[(place / BLOCK * dim + j) * BLOCK + place % BLOCK] = row[j];
 		bank->labels[place] = label;
-		bank->seen++;
-		for (int c = 0; c < bank->classes; c++)
-			bank->recent[c] += step * ((c == label) - bank->recent[c]);
-		bank->ever[label]++;
+		shares_add(&bank->frequent, label, bank->seen++);
 	}
 	windows->asked_n = 0;
 	return 0;
@@ -352,7 +373,7 @@ static size_t copied(const struct part *part)
 {
 	const struct bank *bank = &((const struct windows *)part)->bank;
 
-	return sizeof(*bank) + 2 * (size_t)bank->classes * sizeof(double) + rows_size(bank) +
+	return sizeof(*bank) + shares_size(&bank->frequent) + rows_size(bank) +
 	       (size_t)bank->room * sizeof(*bank->labels);
 }
 
@@ -364,16 +385,12 @@ static double bytes(const struct part *part)
 static void copy(const struct part *part, void *to)
 {
 	const struct bank *bank = &((const struct windows *)part)->bank;
-	const size_t classes = (size_t)bank->classes, room = (size_t)bank->room;
+	const size_t room = (size_t)bank->room;
 	struct bank *made = to;
 
 	*made = *bank;
-	made->recent = (double *)(made + 1);
-	made->ever = made->recent + classes;
-	made->rows = (float *)(made->ever + classes);
+	made->rows = shares_copy(&made->frequent, &bank->frequent, made + 1);
 	made->labels = (int32_t *)(made->rows + room * (size_t)bank->dim);
-	memcpy(made->recent, bank->recent, classes * sizeof(double));
-	memcpy(made->ever, bank->ever, classes * sizeof(double));
 	memcpy(made->rows, bank->rows, rows_size(bank));
 	memcpy(made->labels, bank->labels, room * sizeof(*bank->labels));
 }
@@ -384,29 +401,46 @@ static void answer_copy(const void *copy_of, int model, const struct part_questi
 	const struct bank *bank = copy_of;
 	struct nearest nearest[MODELS];
 	struct measured measured;
+	const float *rows = bank->hidden ? questions->features : questions->inputs;
 
 	for (int i = 0; i < questions->n; i++) {
-		measure(bank, questions->inputs + (size_t)i * (size_t)questions->dim, &measured);
+		measure(bank, rows + (size_t)i * (size_t)bank->dim, &measured);
 		find_nearest(bank, &measured, nearest);
 		vote(bank, &nearest[model], model == MODELS - 1,
 			probabilities + (size_t)i * (size_t)questions->classes);
 	}
 }
 
+/* A window that was shorter stays so: its rows lie in a ring of that length. */
+static size_t room_state(struct bank *bank, struct state *state)
+{
+	const int most = bank->room;
+
+	if (state_version(state) >= 16)
+		state_int(state, "room", &bank->room);
+	else
+		bank->room = bank->room_was;
+	if (bank->room < SHORTEST || bank->room > most || bank->room % SHORTEST != 0) {
+		state_refuse(state, ERR_FORMAT, "a window of %d rows", bank->room);
+		bank->room = most;
+	}
+	return (size_t)bank->room;
+}
+
 static void state(struct part *part, struct state *state)
 {
 	struct windows *windows = mine(part);
 	struct bank *bank = &windows->bank;
-	const size_t room = (size_t)bank->room, classes = (size_t)bank->classes;
+	size_t room;
 	bool right = true;
 
-	state_enter(state, "windows");
+	state_enter(state, windows->part.type->word);
+	room = room_state(bank, state);
 	state_int64(state, "seen", &bank->seen);
 	state_input_floats(state, "rows", bank->rows,
 		(struct state_inputs){room / BLOCK, (size_t)bank->dim, BLOCK, 0, STATE_BY_ROWS});
 	state_int32s(state, "labels", bank->labels, room);
-	state_class_doubles(state, "recent", bank->recent, classes, 1);
-	state_class_doubles(state, "ever", bank->ever, classes, 1);
+	shares_state(&bank->frequent, state);
 	state_leave(state);
 	windows->asked_n = 0;
 	if (!state_reading(state) || state_failed(state))
@@ -425,6 +459,22 @@ const struct part_type part_windows = {
 	.names = (const char *const[]){"nearest-200", "nearest-1000", "nearest-all"},
 	.models = MODELS,
 	.make = make,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
+};
+
+const struct part_type part_near = {
+	.word = "near",
+	.names = (const char *const[]){"near-200", "near-1000", "near-all"},
+	.models = MODELS,
+	.make = make_near,
 	.free = end,
 	.answer = answer,
 	.learn = learn,

@@ -16,18 +16,21 @@
 #define BOTH                                                                                       \
 	"run.batch=32", "schedule.epsilon=0.02", "schedule.validation_batch=128",                  \
 		"schedule.window=auto", "schedule.patience=auto", "average.serve=best"
+/* The last layer and models of what it sees cost little beside the net. */
+#define PICTURES                                                                                   \
+	BOTH, "stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1", "fast.layers=head",    \
+		"fast.parts=0.2:0.97+0.1:0.999:16", "fast.heads=units, near, labels",              \
+		"fast.mix_by=pool", "fast.prior=0"
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "fast.parts=none",
-		"fast.heads=newton, hidden, labels, windows, forest, young, values",
+		"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse",
 		"fast.mix_by=pool", "fast.prior=0", "fast.last=false", "fast.guard=true"},
 	[DEFAULTS_NUMBERS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "loss.kind=huber",
 		"fast.parts=none", "fast.heads=numbers"},
-	[DEFAULTS_PICTURES] = {BOTH, "model.arch=cnn:16,32,64,128", "run.step_epochs=32",
-		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
-	[DEFAULTS_LARGE_PICTURES] = {BOTH, "model.arch=resnet18", "run.step_epochs=8",
-		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
+	[DEFAULTS_PICTURES] = {PICTURES, "model.arch=cnn:16,32,64,128", "run.step_epochs=32"},
+	[DEFAULTS_LARGE_PICTURES] = {PICTURES, "model.arch=resnet18", "run.step_epochs=8"},
 };
 
 enum defaults_kind defaults_of_pictures(int side)
@@ -68,7 +71,6 @@ static const char *const against[][2] = {
 	{"schedule.patience", "schedule.window"},
 	{"schedule.window", "schedule.validate_every"},
 	{"schedule.patience", "schedule.validate_every"},
-	{"average.serve", "schedule.window"},
 };
 
 static bool open(const struct options *options, const char *key)
@@ -109,12 +111,40 @@ static int follow_frozen(struct options *options, struct err *err)
 	return defaults_set(options, "fast.layers", "head", err);
 }
 
+static bool is_net(const struct options *options)
+{
+	return !strncmp(options_text(options, "model.arch"), "net:", 4);
+}
+
+/*
+ * In an order drawn at random nothing drifts: the slow net, which is trained for long on each
+ * picture, is as good now as ever, and models that learn from each once would only take from it.
+ */
+static bool is_still(const struct options *options)
+{
+	return options_has(options, "stream.order") &&
+	       !strcmp(options_text(options, "stream.order"), "random") &&
+	       !(options_has(options, "stream.drift") && options_bool(options, "stream.drift"));
+}
+
 /* A program's own net may hide its layers, and a second one that trains may cost too much. */
 static int follow_net(struct options *options, enum defaults_kind kind, struct err *err)
 {
-	if (kind != DEFAULTS_ROWS || strncmp(options_text(options, "model.arch"), "net:", 4) != 0)
+	static const char *const plain[][2] = {{"fast.layers", "all"},
+		{"fast.parts", "0.2:0.97+0.1:0.999"}, {"fast.heads", "none"},
+		{"fast.mix_by", "all"}, {"fast.prior", "0.7"}};
+	int code = 0;
+
+	if (kind == DEFAULTS_ROWS && is_net(options))
+		return defaults_set(
+			options, "fast.heads", "newton, labels, windows, forest, values", err);
+	if (kind != DEFAULTS_PICTURES && kind != DEFAULTS_LARGE_PICTURES)
 		return 0;
-	return defaults_set(options, "fast.heads", "newton, labels, windows, forest, values", err);
+	if (!is_net(options) && !is_still(options))
+		return 0;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain) && !code; i++)
+		code = defaults_set(options, plain[i][0], plain[i][1], err);
+	return code;
 }
 
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
@@ -126,8 +156,6 @@ int defaults_fill(struct options *options, enum defaults_kind kind, bool held, s
 		kind = DEFAULTS_NUMBERS;
 	else if (!code && numbers)
 		code = defaults_set(options, "loss.kind", "huber", err);
-	if (!code && numbers)
-		code = defaults_set(options, "fast.parts", "none", err);
 
 	if (!code && held)
 		code = defaults_set(options, "replay.holdout", "0.05", err);
@@ -139,5 +167,9 @@ int defaults_fill(struct options *options, enum defaults_kind kind, bool held, s
 	}
 	if (!code)
 		code = follow_net(options, kind, err);
+	if (!code && numbers && kind != DEFAULTS_NUMBERS)
+		code = defaults_set(options, "fast.parts", "none", err);
+	if (!code && numbers && kind != DEFAULTS_NUMBERS)
+		code = defaults_set(options, "fast.heads", "none", err);
 	return code ? code : follow_frozen(options, err);
 }

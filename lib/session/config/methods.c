@@ -112,7 +112,7 @@ const struct bundle method_suffixes[] = {
 		"after a method, for tables: many small models beside the net, and pools that "
 		"learn "
 		"which to trust",
-		BUNDLE("fast.heads=newton, hidden, labels, windows, forest, young, values",
+		BUNDLE("fast.heads=newton, hidden, labels, windows, forest, young, values, sparse",
 			"fast.mix_by=pool"),
 		with_fast},
 	{0},

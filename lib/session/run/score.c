@@ -100,7 +100,7 @@ static void score_numbers(
 	const int width = learner_width(run->learner);
 	struct alarm_change change;
 
-	errors_step(run->errors, guesses, labels, n);
+	errors_step(run->errors, guesses, labels, n, store_count(run->store) - n);
 	for (int i = 0; i < n; i++) {
 		const union target *guess = guesses + (size_t)i * target_guess(width);
 		const union target *label = labels + (size_t)i * (size_t)width;

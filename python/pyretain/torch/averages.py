@@ -203,11 +203,27 @@ class AMA:
                 raise StateError("the module's parameters are not those that the averages began with")
             # In the order of the module's tensors, in few kernels, where they are.
             torch._foreach_lerp_(list(average.values()), [plain[name].detach() for name in average], 1 - keep)
+        # Statistics follow; passes in training mode correct them.
+        own = dict(self.net.named_buffers())
+        now = _float_tensors((name, own[name]) for name in self._statistics())
+        for buffers, keep in zip(self.buffers, self.due.keep):
+            for name, one in now.items():
+                buffers[name].lerp_(one, 1 - keep)
         return len(self.params)
+
+    def _statistics(self) -> list[str]:
+        """The buffers that batch norm changes in training."""
+        norms = torch.nn.modules.batchnorm._NormBase
+        return [
+            f"{prefix}.{name}".lstrip(".")
+            for prefix, one in self.net.named_modules()
+            if isinstance(one, norms)
+            for name, _ in one.named_buffers(recurse=False)
+        ]
 
     def _gather_statistics(self, batch: Any) -> int:
         """Averaged weights need batch-norm statistics of their own: a pass in training mode."""
-        if not any(isinstance(one, torch.nn.modules.batchnorm._NormBase) for one in self.net.modules()):
+        if not self._statistics():
             return 0
         if batch is None:
             raise InputError("the module has batch norm: step(batch=inputs) is needed for the averages' statistics")

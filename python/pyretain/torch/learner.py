@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 def host(values: Any) -> Any:
     """A tensor of any device as the library reads it; other values as they are."""
-    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype is torch.bfloat16 else values).numpy()  # NumPy has no bfloat16
 
 
 # PyTorch's losses of numbers that the library has.
@@ -99,7 +102,7 @@ class Learner(plain.Learner):
         brought.follow()
         said = {**brought.settings(), **said, **(same or {}), **settings}
         nets = brought.nets(net, name)
-        self._net, self.input = net, tuple(input)
+        self._net, self.input = net, brought.input
         self._begin(None if folder is None else os.fspath(folder), progress, said, nets)
 
     def observe(self, inputs: Any) -> Step:

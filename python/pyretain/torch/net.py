@@ -13,9 +13,12 @@ import copy
 import inspect
 import logging
 import math
+import pickle
+import random
 import threading
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
+import numpy as np
 import torch
 
 from pyretain._core import InputError, ffi
@@ -31,6 +34,7 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 POINTERS = 32  # arrays whose views are kept
 PLAIN: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
 HALVES = 40  # how often a loss may be scaled down in float16
+PATIENCE = 2000  # passes that fit before it is scaled up again
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -38,14 +42,26 @@ def _pointer(it: Any) -> int:
     return int(ffi.cast("uintptr_t", it))
 
 
-class Chance:
-    """The random generators that a module on this device draws from."""
+# Generators belong to the process: whoever has seeded them goes first, in whatever thread.
+drawing = threading.RLock()
 
-    def __init__(self, device: torch.device) -> None:
+
+def python_numbers() -> bytes:
+    """The state of Python's and NumPy's generators."""
+    return pickle.dumps((random.getstate(), np.random.get_state()))
+
+
+class Chance:
+    """The random generators that a module on this device draws from; ``python``: Python's and NumPy's as well."""
+
+    def __init__(self, device: torch.device, python: bool) -> None:
         # Not torch.manual_seed: for each kind of device that is not in use it notes the whole stack, at every call.
         own: Any = torch.default_generator
-        self._states = [(own.get_state, own.set_state)]
+        self._states: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [(own.get_state, own.set_state)]
         self._seeds: list[Callable[[int], Any]] = [own.manual_seed]
+        if python:
+            self._states += [(random.getstate, random.setstate), (np.random.get_state, np.random.set_state)]
+            self._seeds += [random.seed, lambda seed: np.random.seed(seed % 2**32)]
         if device.type != "cpu":
             there: Any = getattr(torch, device.type, None)
             if hasattr(there, "get_rng_state"):
@@ -54,6 +70,7 @@ class Chance:
 
     def begin(self, seed: int) -> list[Any]:
         """Random numbers are a function of the seed from now on; what they were, for ``end``."""
+        drawing.acquire()
         kept = [get() for get, _ in self._states]
         for put_seed in self._seeds:
             put_seed(seed)
@@ -62,12 +79,13 @@ class Chance:
     def end(self, kept: list[Any]) -> None:
         for (_, put), state in zip(self._states, kept):
             put(state)
+        drawing.release()
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
-    chance = Chance(torch.device("cpu"))
+    chance = Chance(torch.device("cpu"), True)
     kept = chance.begin(seed)
     try:
         yield
@@ -98,6 +116,20 @@ def last_linear(module: Module, inputs: torch.Tensor) -> Optional[str]:
             hook.remove()
     for name, out in outputs.items():
         if out is end and out.dim() == 2:
+            return name
+    return None
+
+
+def copied(module: Module) -> Module:
+    """A copy. What a pass has left in the module, such as normed weights, PyTorch does not copy with its graph."""
+    left = [one for part in module.modules() for one in vars(part).values() if isinstance(one, torch.Tensor) and not one.is_leaf]
+    return copy.deepcopy(module, {id(one): one.detach().clone() for one in left})
+
+
+def without_values(module: Module) -> Optional[str]:
+    """The first tensor that has none yet, if there is one: of a lazy module, or on the device "meta"."""
+    for name, one in [*module.named_parameters(), *module.named_buffers()]:
+        if torch.nn.parameter.is_lazy(one) or one.is_meta:
             return name
     return None
 
@@ -142,6 +174,14 @@ def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
     return loss
 
 
+def shape_of(input: Any) -> tuple[int, ...]:
+    """The shape of a sample, as it was given."""
+    shape = tuple(input) if isinstance(input, (tuple, list, torch.Size)) else ()
+    if not shape or not all(isinstance(size, int) and size > 0 for size in shape):
+        raise InputError(f"input = {input!r}: the shape of a sample, as (3, 32, 32), is needed")
+    return shape
+
+
 class Interval(Module):
     """A module of one output as a net for numbers: its value, and bounds beside it that are learned."""
 
@@ -162,7 +202,7 @@ class Growing:
         self.module, self.head = module, head
 
     def __call__(self, classes: int) -> Module:
-        made = copy.deepcopy(self.module)
+        made = copied(self.module)
         head = made.get_submodule(self.head)
         assert isinstance(head, torch.nn.Linear)
         if head.out_features != classes:
@@ -177,23 +217,32 @@ class Look:
     """What there is to know of a module before it is used. In the lists its head comes last."""
 
     def __init__(self, module: Module, input: Sequence[int], classes: int) -> None:
-        tried = copy.deepcopy(module)
+        tried = copied(module)
         with seeded(0), torch.no_grad():
             inputs = torch.rand(2, *input)
             self._check_output(tried.eval()(inputs.clone()), inputs, classes)
             self.head = last_linear(tried, inputs.clone())
             self.macs = self._macs(tried.eval(), inputs.clone())
-            before = {name: one.clone() for name, one in tried.named_buffers() if one.dtype == torch.float32}
-            given = inputs.clone()
+            before = {name: one.clone() for name, one in tried.named_buffers()}
+            given, numbers = inputs.clone(), python_numbers()
             tried.train()(given)
+            self.draws = python_numbers() != numbers  # from Python's generators
         self.alters = given._version > 0  # it works on its input in place
         self._check_norms(tried)
         # Buffers that training changes are statistics, others constants of the module.
-        changed = {name for name, one in tried.named_buffers() if name in before and not torch.equal(one, before[name])}
-        self.stats = [Tensor(name, tuple(one.shape)) for name, one in tried.named_buffers() if name in changed]
+        self.stats = [Tensor(name, tuple(one.shape)) for name, one in tried.named_buffers() if self._changed(name, before.get(name), one)]
         self.params = self._params(tried)
         linear = tried.get_submodule(self.head) if self.head is not None else None
         self.features = linear.in_features if isinstance(linear, torch.nn.Linear) else 0
+
+    @staticmethod
+    def _changed(name: str, before: Optional[torch.Tensor], now: torch.Tensor) -> bool:
+        # The counter of batch norm decides nothing; what changes its shape is a cache.
+        if name.endswith("num_batches_tracked") or before is None or before.shape != now.shape or torch.equal(before, now):
+            return False
+        if now.is_complex():
+            raise InputError(f"buffer {name!r} changes in training, and is {now.dtype}: a real number is needed")
+        return True
 
     def _params(self, module: Module) -> list[Tensor]:
         head = None if self.head is None else self.head + "." if self.head else ""
@@ -203,6 +252,8 @@ class Look:
                 rows.append(Tensor(name, tuple(one.shape), head is not None and name.startswith(head), not one.requires_grad))
             elif one.requires_grad:
                 raise InputError(f"parameter {name!r} is {one.dtype}: float32 is needed; amp= computes in less")
+        if not rows:
+            raise InputError("the module has no parameters, so there is nothing to train")
         return sorted(rows, key=lambda row: row.head)
 
     @staticmethod
@@ -275,33 +326,65 @@ class Arrays:
         """The module's tensors are those of this array."""
         flat, views = self.views(it, span)
         if self._bound is not views:
+            self._bound = None  # unless all of this succeeds
             self._point(views)
         self._bound = views
-
 
     def unbind(self) -> None:
         """The module's tensors are nobody knows which."""
         self._bound = None
 
 
-class Statistics(Arrays):
-    """The library's statistics; on a device the module has a copy."""
+Owned = list[tuple[dict[str, Any], str]]
 
-    def __init__(self, rows: Sequence[Tensor], tensors: dict[str, torch.Tensor], device: torch.device) -> None:
-        super().__init__(rows, tensors)
-        self.there = None if device.type == "cpu" else torch.zeros(self.floats, device=device)
+
+def owned(module: Module, rows: Sequence[Tensor], kind: str) -> Owned:
+    """Where the module keeps each, "_parameters" or "_buffers", and under which name."""
+    owners = [_owner(module, row.name) for row in rows]
+    return [(getattr(owner, kind), last) for owner, last in owners]
+
+
+class Statistics(Arrays):
+    """The library's statistics. On a device, and of other types than float32, the module has a copy."""
+
+    def __init__(self, rows: Sequence[Tensor], module: Module, device: torch.device) -> None:
+        super().__init__(rows, dict(module.named_buffers()))
+        self._owned = owned(module, rows, "_buffers")
+        others = [one.dtype != torch.float32 for one in self.tensors]
+        self.there = torch.zeros(self.floats, device=device) if device.type != "cpu" or any(others) else None
+        self._others: list[tuple[torch.Tensor, torch.Tensor]] = []  # and where they are as float32
         if self.there is not None:
-            self._point(self.cut(self.there))
+            for tensor, view, other in zip(self.tensors, self.cut(self.there), others):
+                if other:
+                    self._others.append((tensor, view))
+                else:
+                    tensor.data = view
 
     def bring(self, it: Any) -> None:
-        if self.floats and self.there is None:
+        if not self.floats:
+            return
+        for tensor, (table, last) in zip(self.tensors, self._owned):
+            table[last] = tensor  # a pass that failed may have left its own
+        if self.there is None:
             self.bind(it)
-        elif self.floats and self.there is not None:
-            self.there.copy_(self._in_memory(it)[0])
+            return
+        self.there.copy_(self._in_memory(it)[0])
+        for tensor, view in self._others:
+            tensor.copy_(view if tensor.is_floating_point() else view.round())
 
+    @torch.no_grad()
     def bring_back(self, it: Any) -> None:
-        if self.floats and self.there is not None:
-            self._in_memory(it)[0].copy_(here(self.there))
+        if not self.floats:
+            return
+        for tensor, (table, last) in zip(self.tensors, self._owned):
+            if table[last] is not tensor:  # as self.mean = 0.9 * self.mean + ...
+                tensor.copy_(table[last])
+                table[last] = tensor
+        if self.there is None:
+            return
+        for tensor, view in self._others:
+            view.copy_(tensor)
+        self._in_memory(it)[0].copy_(here(self.there))
 
 
 class ModuleNet:
@@ -313,16 +396,16 @@ class ModuleNet:
         self.params, self.stats = look.params, look.stats
         self.macs, self.features = look.macs, look.features
         self._brought, self._classes, self._alters = brought, classes, look.alters
-        self._device, self._chance = brought.device, Chance(brought.device)
+        self._device = brought.device
+        self._chance = Chance(brought.device, look.draws or brought.transform is not None)
         self._first = {
             name: one.detach().clone()
             for name, one in [*module.named_parameters(), *module.named_buffers()]
         }
         self._module = module.to(self._device)
         self._arrays = Arrays(self.params, dict(self._module.named_parameters()))
-        self._statistics = Statistics(self.stats, dict(self._module.named_buffers()), self._device)
-        owners = [_owner(self._module, row.name) for row in self.params]
-        self._owned = [(owner._parameters, last) for owner, last in owners]
+        self._statistics = Statistics(self.stats, self._module, self._device)
+        self._owned = owned(self._module, self.params, "_parameters")
         self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
         if brought.vectors is not None:
             brought.vectors.layout(self._arrays)
@@ -360,7 +443,7 @@ class ModuleNet:
             with PLAIN if brought.amp is None else torch.autocast(self._device.type, brought.amp):
                 if training and brought.transform is not None:
                     with torch.no_grad():
-                        inputs = brought.transform(inputs)
+                        inputs = self._transformed(brought.transform, inputs)
                 output = self._call(inputs)
         finally:
             torch._C._set_grad_enabled(grad)
@@ -369,7 +452,17 @@ class ModuleNet:
         if not isinstance(output, torch.Tensor) or tuple(output.shape) != (one.count, self._classes):
             shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
             raise InputError(f"the module gave {shape} for {one.count} inputs: {(one.count, self._classes)} is needed")
+        if one.keep and not output.requires_grad:
+            raise InputError("the logits have no gradient: does the module compute them under torch.no_grad, or detach them?")
         return output
+
+    @staticmethod
+    def _transformed(transform: Transform, inputs: torch.Tensor) -> torch.Tensor:
+        made = transform(inputs)
+        if not isinstance(made, torch.Tensor) or len(made) != len(inputs):
+            shape = tuple(made.shape) if isinstance(made, torch.Tensor) else type(made).__name__
+            raise InputError(f"transform gave {shape} for a batch of {len(inputs)} inputs: as many are needed")
+        return made
 
     def _check_params(self) -> None:
         """The module may change values, not parameters; those that it replaced are put back."""
@@ -378,7 +471,7 @@ class ModuleNet:
             if now is tensor and tensor.shape == row.shape:
                 continue
             for each, (there, name) in zip(self._arrays.tensors, self._owned):
-                there[name] = each  # type: ignore[assignment]
+                there[name] = each
             self._arrays.unbind()
             shape = None if now is None else tuple(now.shape)
             raise InputError(f"the module replaced its parameter {row.name!r} of shape {row.shape} by one of shape {shape} in a pass")
@@ -390,7 +483,8 @@ class ModuleNet:
                 self._version = -1  # unless all of this succeeds
                 self._statistics.bring(one.stats)
             inputs = memory(one.inputs, one.count * self._sample)
-            inputs = inputs.view(one.count, *self._input).to(self._device)
+            # From pinned memory while kernels are queued; that the logits are here says that it has ended.
+            inputs = inputs.view(one.count, *self._input).to(self._device, non_blocking=True)
             if self._alters and self._device.type == "cpu":
                 inputs = inputs.clone()
             self._wants = one.features != ffi.NULL
@@ -431,8 +525,7 @@ class ModuleNet:
         for i in self._trained:
             self._arrays.tensors[i].grad = cut[i]
         try:
-            if output.requires_grad:
-                output.backward(given, retain_graph=again)  # type: ignore[no-untyped-call]
+            output.backward(given, retain_graph=again)  # type: ignore[no-untyped-call]
         finally:
             for i in self._trained:
                 self._arrays.tensors[i].grad = None
@@ -441,12 +534,14 @@ class ModuleNet:
         """Small gradients vanish in float16 and large ones overflow: a scale that just fits."""
         vectors = self._brought.vectors
         assert vectors is not None
-        for _ in range(HALVES):
-            self._descend(output, (given * vectors.scale).to(output.dtype), flat, cut, True)
-            flat.div_(vectors.scale)
+        scale = vectors.scale
+        for _ in range(HALVES if given.is_meta or bool(torch.isfinite(given).all()) else 1):
+            self._descend(output, (given * scale).to(output.dtype), flat, cut, True)
+            flat.div_(scale)
             if flat.is_meta or bool(torch.isfinite(flat).all()):
+                vectors.fits(scale, PATIENCE)
                 return
-            vectors.scale /= 2
+            scale /= 2
 
     def loss(self, of: Any) -> None:
         """The user's own loss of each sample, and its gradient by the logits."""
@@ -482,19 +577,14 @@ class Brought:
         number: bool = False,
     ) -> None:
         refuse_shared(net)
-        self.input = None if input is None else tuple(int(size) for size in input)
-        if self.input is not None and (not self.input or min(self.input) < 1):
-            raise InputError(f"input = {self.input}: the shape of a sample, as (3, 32, 32), is needed")
+        self.input = None if input is None else shape_of(input)
         self.device = ranks.device_of(torch.device(device if device is not None else "cpu"))
         if isinstance(amp, str) and amp not in DTYPES:
             raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
         self.amp = DTYPES[amp] if isinstance(amp, str) else amp
-        self.transform, self.compile, self.number = transform, compile, number
+        self.transform, self.compile = transform, compile
         self.loss = by_samples(loss)
-        self.own = None if own is None else Own(own, net, self.device)
-        # On a CPU the library's own arrays do, unless something else must be kept as well.
-        memory_does = self.device.type == "cpu" and self.own is None and self.amp != torch.float16 and ranks.count() == 1
-        self.vectors = None if memory_does else Vectors(self.device, self.own)
+        self.number = number
         self.classes: Optional[int] = None  # of a module that is given as such
         self.make: Maker
         if isinstance(net, Module) and self.input is not None:
@@ -504,17 +594,30 @@ class Brought:
         else:
             raise InputError(f"net = {net!r}: must be a torch.nn.Module, or a function of the number of classes")
         self._made = isinstance(net, Module)
+        self.own = None if own is None else Own(own, net, self.device, self._some_parameters)
+        # On a CPU the library's own arrays do, unless something else must be kept as well.
+        memory_does = self.device.type == "cpu" and self.own is None and self.amp != torch.float16 and ranks.count() == 1
+        self.vectors = None if memory_does else Vectors(self.device, self.own)
+
+    def _some_parameters(self) -> list[torch.nn.Parameter]:
+        """Of the shapes that an optimizer will see."""
+        assert self.input is not None
+        with seeded(0):
+            return [one for one in self._made_for(2, self.input).parameters() if one.requires_grad]
 
     def _growing(self, module: Module, input: tuple[int, ...]) -> Maker:
-        module = copy.deepcopy(module).cpu()
+        empty = without_values(module)
+        if empty is not None:
+            raise InputError(f"{empty!r} of the module has no values yet: give a function that makes the module in its place")
+        module = copied(module).cpu()
         with seeded(0), torch.no_grad():
             inputs = torch.rand(2, *input)
-            output = copy.deepcopy(module).eval()(inputs)
+            output = copied(module).eval()(inputs)
             if self.number:
-                return lambda classes: copy.deepcopy(module)
+                return lambda classes: copied(module)
             if not isinstance(output, torch.Tensor) or output.dim() != 2:
                 raise InputError("the module must map a batch to logits, (count, classes)")
-            head = last_linear(copy.deepcopy(module), inputs)
+            head = last_linear(copied(module), inputs)
         self.classes = int(output.shape[1])
         if head:
             return Growing(module, head)
@@ -525,7 +628,7 @@ class Brought:
                     f"{classes} classes, and the module has {self.classes}: it does not end with a torch.nn.Linear "
                     "of a name, so give a function of the number of classes in its place"
                 )
-            return copy.deepcopy(module)
+            return copied(module)
 
         return same
 
@@ -539,11 +642,14 @@ class Brought:
 
     def _made_for(self, classes: int, input: tuple[int, ...]) -> Module:
         """A module with this many outputs; for numbers one output will do."""
+        module = self.make(1 if self.number else classes)
+        if isinstance(module, Module) and without_values(module) is not None:
+            with torch.no_grad():
+                module.eval()(torch.rand(2, *input))  # a lazy one has its parameters then
         if not self.number:
-            return self.make(classes)
-        module = self.make(1)
+            return module
         with torch.no_grad():
-            outputs = copy.deepcopy(module).cpu().eval()(torch.rand(2, *input)).reshape(2, -1).shape[1]
+            outputs = copied(module).cpu().eval()(torch.rand(2, *input)).reshape(2, -1).shape[1]
         return Interval(module) if outputs == 1 else module
 
     def values(self, seed: int, classes: int, input: tuple[int, ...]) -> Optional[dict[str, torch.Tensor]]:

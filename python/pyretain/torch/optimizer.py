@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
@@ -49,26 +50,29 @@ class Own:
     The schedule's rate is the first group's; the others keep their ratio to it.
     """
 
-    def __init__(self, given: Given, net: Any, device: torch.device) -> None:
+    def __init__(self, given: Given, net: Any, device: torch.device, shapes: Callable[[], Parameters]) -> None:
         self._given, self._net, self._device = given, net, device
         self._made: Optional[torch.optim.Optimizer] = None
         self._names: list[str] = []
         self._params: Parameters = []
         self._rates: list[float] = []
-        self.rate = self._first_rate()
+        made = self._first(shapes)
+        if inspect.signature(made.step).parameters["closure"].default is inspect.Parameter.empty:
+            raise InputError(f"optimizer: {type(made).__name__} computes losses itself, in a closure; retain makes one pass a step")
+        self.rate = float(made.param_groups[0]["lr"])
 
-    def _first_rate(self) -> float:
+    def _first(self, shapes: Callable[[], Parameters]) -> torch.optim.Optimizer:
         if isinstance(self._given, torch.optim.Optimizer):
             if not isinstance(self._net, torch.nn.Module):
                 raise InputError(
                     "optimizer: of a module that a function makes, give a function as well: "
                     "optimizer=lambda parameters: torch.optim.AdamW(parameters)"
                 )
-            return float(self._given.param_groups[0]["lr"])
-        made = self._given([torch.nn.Parameter(torch.zeros(1))])
+            return self._given
+        made = self._given(shapes())
         if not isinstance(made, torch.optim.Optimizer):
             raise InputError(f"optimizer: the function gave {type(made).__name__}, not an optimizer of PyTorch's")
-        return float(made.param_groups[0]["lr"])
+        return made
 
     def _stand_in(self, tensor: torch.Tensor) -> torch.nn.Parameter:
         return torch.nn.Parameter(torch.zeros(tensor.shape, device=self._device))

@@ -22,6 +22,7 @@ import torch
 from pyretain._core import ERRORS, InputError, RetainError, RetainWarning, StateError
 from pyretain.command import inside
 from pyretain.torch.memory import Batch, Ids, Memory, Path
+from pyretain.torch.vectors import can_pin
 
 Names = Union[Sequence[str], Sequence[bytes], torch.Tensor, npt.NDArray[np.uint8]]
 Numbers = Union[float, Sequence[float]]
@@ -65,15 +66,6 @@ class _Guess(NamedTuple):
 
 def _raise(err: _Err) -> None:
     raise ERRORS.get(err.code, RetainError)(err.message.decode("utf-8", "replace"))
-
-
-def can_pin() -> bool:
-    """Whether there is a device that copies from pinned memory."""
-    accelerator: Any = getattr(torch, "accelerator", torch.cuda)
-    try:
-        return bool(accelerator.is_available()) and torch.empty(1, pin_memory=True).is_pinned()
-    except RuntimeError:
-        return False
 
 
 def _written(value: Any) -> str:

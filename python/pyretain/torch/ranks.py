@@ -193,6 +193,12 @@ class Leader:
         self._nets += 1
         return made
 
+    def batch(self, floats: int) -> int:
+        return self._own.batch(floats)
+
+    def batch_free(self, at: int) -> None:
+        self._own.batch_free(at)
+
     def make(self, floats: int) -> Vector:
         made = self._own.make(floats)
         made.number = self._vectors

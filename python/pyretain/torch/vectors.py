@@ -21,6 +21,15 @@ def here(tensor: torch.Tensor) -> torch.Tensor:
     return torch.zeros(tensor.shape) if tensor.is_meta else tensor.detach().to("cpu", torch.float32)
 
 
+def can_pin() -> bool:
+    """Whether there is a device that copies from pinned memory."""
+    accelerator: Any = getattr(torch, "accelerator", torch.cuda)
+    try:
+        return bool(accelerator.is_available()) and torch.empty(1, pin_memory=True).is_pinned()
+    except RuntimeError:
+        return False
+
+
 def memory(it: Any, floats: int) -> torch.Tensor:
     """A tensor over the library's memory."""
     return torch.frombuffer(ffi.buffer(ffi.cast("float *", it), 4 * floats), dtype=torch.float32)
@@ -86,7 +95,9 @@ class Vectors:
     def __init__(self, device: torch.device, own: Optional[Own] = None) -> None:
         self.device, self.own = device, own
         self.scale = 2.0**16  # of the loss, in float16
+        self._fitted = 0  # passes that it did in a row
         self._layouts: dict[int, Any] = {}  # nets' arrays, by their length
+        self._batches: dict[int, torch.Tensor] = {}  # by their addresses
 
     def layout(self, arrays: Any) -> None:
         """How vectors of this length are cut."""
@@ -100,17 +111,34 @@ class Vectors:
         params, grads = (arrays.views(ffi.NULL, span)[1] for span in (one.params, one.grad))
         own.step(dict(zip(names, params)), dict(zip(names, grads)), one.rate, bool(one.first))
 
+    def fits(self, scale: float, patience: int) -> None:
+        """A pass did not overflow with this scale; after so many in a row a larger one is tried."""
+        self._fitted = self._fitted + 1 if scale == self.scale else 0
+        self.scale = scale
+        if self._fitted == patience:
+            self._fitted, self.scale = 0, 2 * scale
+
     def save(self) -> bytes:
         """What else a checkpoint needs to go on."""
         file = io.BytesIO()
-        torch.save({"scale": self.scale, "optimizer": None if self.own is None else self.own.state()}, file)
+        own = None if self.own is None else self.own.state()
+        torch.save({"scale": self.scale, "fitted": self._fitted, "optimizer": own}, file)
         return file.getvalue()
 
     def load(self, state: bytes) -> None:
         saved = torch.load(io.BytesIO(state), map_location=self.device, weights_only=True)
-        self.scale = saved["scale"]
+        self.scale, self._fitted = saved["scale"], saved.get("fitted", 0)
         if self.own is not None:
             self.own.load(saved["optimizer"])
+
+    def batch(self, floats: int) -> int:
+        """Memory for a batch, from which the device copies by itself if it can."""
+        made = torch.zeros(floats, pin_memory=self.device.type not in ("cpu", "meta") and can_pin())
+        self._batches[made.data_ptr()] = made
+        return made.data_ptr()
+
+    def batch_free(self, at: int) -> None:
+        self._batches.pop(at, None)
 
     def make(self, floats: int) -> Vector:
         return Vector(floats, self.device)

@@ -50,7 +50,10 @@ void KERNEL(row_products)(
 	const float *grad, const float *row, float mean, size_t count, float *sum, float *product);
 float KERNEL(row_dot)(const float *x, const float *y, size_t count);
 void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b);
-void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
+void KERNEL(row_standardize)(const float *x, const float *mean, const float *factor, float *out,
+	size_t count, float clip);
+void KERNEL(narrow)(float *matrix, size_t stride, size_t rows, size_t columns, const float *x,
+	const float *y, float scale);
 void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks, bool add,
 	float *distances, float *least);
 void KERNEL(sums_below)(const float *values, const float *targets, size_t count,

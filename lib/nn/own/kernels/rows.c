@@ -153,19 +153,66 @@ void KERNEL(row_combine)(
 		out[i] = x[i] * a + (y[i] * b + c);
 }
 
-/* Products come before sums, so that elements across the diagonal are computed alike. */
-void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale)
+INLINE vf standardized(vf x, vf mean, vf factor, float clip)
 {
-	for (size_t i = 0; i < dim; i++, matrix += dim) {
-		size_t k = 0;
+	const vf y = (x - mean) * factor;
+	/* x - x is 0 unless x is not finite; y is NaN where an overflow met a factor of 0. */
+	const vi known = (vi)(x - x == v_zero()) & (vi)(y == y);
 
-		for (; k + VW <= dim; k += VW)
-			v_storeu(matrix + k, v_set1(scale) * v_loadu(matrix + k) -
-						     (v_set1(x[i]) * v_loadu(x + k) +
-							     v_set1(y[i]) * v_loadu(y + k)));
-		for (; k < dim; k++)
-			matrix[k] = scale * matrix[k] - (x[i] * x[k] + y[i] * y[k]);
+	return v_and(v_max(v_min(y, v_set1(clip)), v_set1(-clip)), known);
+}
+
+void KERNEL(row_standardize)(const float *x, const float *mean, const float *factor, float *out,
+	size_t count, float clip)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(out + i,
+			standardized(v_loadu(x + i), v_loadu(mean + i), v_loadu(factor + i), clip));
+	if (i < count) {
+		const int left = (int)(count - i);
+
+		v_store_first(out + i, left,
+			standardized(v_load_first(x + i, left, 0), v_load_first(mean + i, left, 0),
+				v_load_first(factor + i, left, 0), clip));
 	}
+}
+
+/* Products come before sums, so that elements across the diagonal are computed alike. */
+INLINE void narrow_strip(float *matrix, size_t stride, size_t rows, const float *x, const float *y,
+	size_t from, int vectors, float scale)
+{
+	enum { MOST = 4 };
+	vf xs[MOST], ys[MOST];
+
+	for (int k = 0; k < vectors; k++) {
+		xs[k] = v_loadu(x + from + k * VW);
+		ys[k] = v_loadu(y + from + k * VW);
+	}
+	matrix += from;
+	for (size_t i = 0; i < rows; i++, matrix += stride)
+		for (int k = 0; k < vectors; k++)
+			v_storeu(matrix + k * VW,
+				v_set1(scale) * v_loadu(matrix + k * VW) -
+					(v_set1(x[i]) * xs[k] + v_set1(y[i]) * ys[k]));
+}
+
+void KERNEL(narrow)(float *matrix, size_t stride, size_t rows, size_t columns, const float *x,
+	const float *y, float scale)
+{
+	size_t k = 0;
+
+	for (; k + 4 * VW <= columns; k += 4 * VW)
+		narrow_strip(matrix, stride, rows, x, y, k, 4, scale);
+	for (; k + VW <= columns; k += VW)
+		narrow_strip(matrix, stride, rows, x, y, k, 1, scale);
+	for (; k < columns; k++)
+		for (size_t i = 0; i < rows; i++) {
+			float *element = matrix + i * stride + k;
+
+			*element = scale * *element - (x[i] * x[k] + y[i] * y[k]);
+		}
 }
 
 /* So many blocks side by side, since one alone would wait for its sums. */

@@ -35,6 +35,7 @@ const struct kernels KERNEL(kernels) = {
 			.row_combine = KERNEL(row_combine),
 			.distances = KERNEL(distances),
 			.sums_below = KERNEL(sums_below),
+			.row_standardize = KERNEL(row_standardize),
 			.narrow = KERNEL(narrow),
 			.softmax_loss = KERNEL(softmax_loss),
 			.sgd = KERNEL(sgd),

@@ -177,10 +177,14 @@ static void sample_losses(const struct span *span, const struct dense_layer *las
 	const float *logits = span->values + last->output;
 	float *grads = run->grad ? panel_grads(plan, last, span->first) : NULL;
 	const size_t width = (size_t)run->loss->width;
+	const int samples = panel_samples(plan, span->first);
 	/* Only losses of numbers are asked for without gradients. */
 	float scored[2 * NUMBER_OUTPUTS * TARGET_WIDTH];
 
-	for (int i = 0; i < panel_samples(plan, span->first); i++) {
+	/* Sums over samples take whole vectors. */
+	for (size_t c = 0; c < classes && grads && samples < (int)wide; c++)
+		memset(grads + c * wide + samples, 0, (wide - (size_t)samples) * sizeof(float));
+	for (int i = 0; i < samples; i++) {
 		const int at = run->loss_at + first + i;
 		float *row = grads ? run->loss->rows + 2 * classes * at : scored;
 		float *grad = row + classes;

@@ -1,6 +1,6 @@
 /* Comparing LANES numbers with one, side by side, whatever the machine. */
-#ifndef RETAIN_LEARN_PARTS_LANES_H
-#define RETAIN_LEARN_PARTS_LANES_H
+#ifndef RETAIN_BASE_LANES_H
+#define RETAIN_BASE_LANES_H
 
 #include <stdint.h>
 

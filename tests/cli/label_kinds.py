@@ -1,0 +1,81 @@
+"""usage: label_kinds.py RETAIN
+Which kind of target a label column is taken for, and what is said about it: fractions, ids, codes, ratings,
+units, words and missing values among numbers, and more digits than 32 bits keep. Prints TAP.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+retain = os.path.abspath(sys.argv[1])
+os.chdir(tempfile.mkdtemp())
+os.environ["LC_ALL"] = "C"
+ROWS, ODD = 300, 200
+dice = random.Random(3)
+
+
+def run(*words):
+    return subprocess.run([retain, *words], capture_output=True, text=True, check=False)
+
+
+def write(name, label):
+    with open(name, "w", encoding="utf-8") as out:
+        out.write("a,y\n" + "".join("%.3f,%s\n" % (dice.gauss(0, 1), label(t)) for t in range(ROWS)))
+    return name
+
+
+def among(words):
+    """Numbers, but for one."""
+    return lambda t: words if t == ODD else "%.3f" % dice.random()
+
+
+zips = ["%05d" % dice.randrange(501, 99950) for _ in range(200)] + ["00501"]
+
+# Name, labels, the kind, and what the first lines have to say.
+KINDS = [
+    ("fractions", lambda t: "%.3f" % dice.random(), "number", ["some with a fraction", "--target class learns classes"]),
+    ("half_stars", lambda t: 0.5 * dice.randrange(1, 11), "number", ["10 different values", "--target class"]),
+    ("powers", lambda t: "%.3e" % dice.uniform(0, 1000), "number", ["--target class"]),
+    ("counts", lambda t: int(dice.expovariate(0.02)), "number", ["--target class"]),
+    ("ratings", lambda t: dice.randrange(1, 6), "class", ["(5 classes; --target number learns quantities)"]),
+    ("thirds", lambda t: dice.randrange(3), "class", ["; --target number learns quantities)"]),
+    ("yes", lambda t: dice.randrange(2), "class", ['label "y" (']),
+    ("ids", lambda t: 10000 + t, "class", ["looks like a quantity", "--target number learns it"]),
+    ("zips", lambda t: dice.choice(zips), "class", ["--target number learns it"]),
+    ("years", lambda t: dice.randrange(1980, 2005), "class", ["taken as names", "--target number learns them"]),
+    ("percent", lambda t: "%.1f%%" % dice.uniform(0, 100), "class", ["% is not a number", "digits and a decimal point"]),
+    ("money", lambda t: '"$%s"' % format(dice.uniform(0, 1e5), ",.2f"), "class", ["is not a number, so all are classes"]),
+    ("commas", lambda t: '"%d,%02d"' % (dice.randrange(90), dice.randrange(100)), "class", ["write decimal points"]),
+    ("word", among("oops"), "class", ["words in 1 of 300 rows (oops)", "--target number --set stream.on_bad=skip"]),
+    ("far", lambda t: 1700000000 + t // 10 + dice.random(), "number",
+        ["kept in 32 bits, near 1.7e+09 to the nearest 128", "subtract 1700000000 from all"]),
+]
+for name, label, kind, wanted in KINDS:
+    path = write(name + ".csv", label)
+    done = run("run", path, "--out", name, "--set", "eval.count=1")
+    with open(name + "/run.json", encoding="utf-8") as file:
+        took = json.load(file)["target"]
+    said = done.stderr + done.stdout.split("\nmlp")[0]
+    tap.verdict(done.returncode == 0 and took == kind and all(words in said for words in wanted),
+        "%s are of kind %s, which is said" % (name, kind), took, said)
+tap.verdict("32 bits" not in run("run", "fractions.csv", "--out", "again").stderr, "nothing is said where 32 bits are enough")
+
+# One label of many that is missing, or no number: an error that names it, or left out. Nothing is written before.
+for words, asked in [("NaN", []), ("NA", []), ("inf", []), ("oops", ["--target", "number"]), ("", ["--target", "number"])]:
+    path = write("hole.csv", among(words))
+    refused = run("run", path, "--out", "hole", *asked)
+    tap.verdict(refused.returncode in (1, 2) and "row 202, column y" in refused.stderr and "stream.on_bad=skip" in refused.stderr and
+        '"%s"' % words in refused.stderr.replace("is empty", '""') and not os.path.exists("hole"),
+        '"%s" among numbers is named, and what leaves it out' % words, refused)
+    skipped = run("run", path, "--out", "skipped", "--set", "stream.on_bad=skip", "--json", *asked)
+    told = json.loads(skipped.stdout.splitlines()[-1]) if skipped.returncode == 0 else {}
+    tap.verdict(told.get("target") == "number" and told["samples"] == ROWS - 1 and told["mae"] < 1 and
+        "row 202: has no label; left out" in skipped.stderr, "... which learns the others", skipped)
+    subprocess.run(["rm", "-r", "skipped"], check=True)
+none = run("run", write("words.csv", lambda t: "ab"[t % 2]), "--target", "number", "--set", "stream.on_bad=skip", "--out", "none")
+tap.verdict(none.returncode == 2 and "row 2" in none.stderr and not os.path.exists("none"), "words alone are refused in any case", none)
+sys.exit(tap.plan())
