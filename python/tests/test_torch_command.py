@@ -178,10 +178,16 @@ class Service:
             return json.loads(answer.read().decode().splitlines()[-1])
 
     def teach(self, numbers):
+        """What it answers once it has learned: a label is acknowledged when it is on disk, before it is trained on."""
         for number in numbers:
             sign = 1 if number % 2 else -1
             self.ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
-        return [self.ask("predict", {"input": [sign, sign, 1, 1]})["prediction"] for sign in (1, -1)]
+        for _ in range(300):
+            said = [self.ask("predict", {"input": [sign, sign, 1, 1]})["prediction"] for sign in (1, -1)]
+            if said == ["odd", "even"]:
+                break
+            time.sleep(0.1)
+        return said
 
 
 def test_the_service_runs_with_a_module(mine):

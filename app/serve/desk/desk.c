@@ -185,7 +185,7 @@ static void between(void *context)
 	pthread_mutex_unlock(&desk->lock);
 	if (jobs)
 		code = take(desk, jobs, &err);
-	desk_publish_when_due(desk);
+	desk_publish_when_due(desk, false);
 	desk_look_when_due(desk);
 	if (code) {
 		pthread_mutex_lock(&desk->lock);
@@ -197,7 +197,7 @@ static void between(void *context)
 /* A copy that is old is renewed as soon as it is due. */
 static long wait_ms(const struct desk *desk)
 {
-	const double left = 1000 * (desk->publish_due - clock_now());
+	const double left = 1000 * (desk_publish_due(desk, true) - clock_now());
 
 	if (!live_learns(desk->live) ||
 		learner_version(desk->live->session.run.learner) == desk->published ||
@@ -276,7 +276,7 @@ static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
 	}
 	act(desk);
 	desk_turn_to(desk);
-	desk_publish_when_due(desk);
+	desk_publish_when_due(desk, !jobs && !*more);
 	desk_look_when_due(desk);
 	if (!code && desk->failure.code)
 		code = err_set(err, desk->failure.code, "%s", desk->failure.message);

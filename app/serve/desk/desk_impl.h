@@ -40,7 +40,7 @@ struct desk {
 	} versions[DESK_VERSIONS]; /* asked for lately, the latest first */
 	double status_due;         /* from here on owned by the learner's thread */
 	uint64_t published;
-	double publish_due;
+	double published_at, publish_seconds; /* when the last copy was there, and what it took */
 
 	/* Counts of the run's events. */
 	char *events;
@@ -58,9 +58,13 @@ void list_init(struct list *list);
 void desk_look(struct desk *desk);
 void desk_look_when_due(struct desk *desk);
 
-/* Renews the copy, if the learner has changed and it is due; at once if classes were added. */
+/*
+ * Renews the copy; desk_publish_when_due only if the learner has changed and it is due, which is
+ * sooner where the learner is `idle`, and at once if classes were added.
+ */
 int desk_publish(struct desk *desk, struct err *err);
-void desk_publish_when_due(struct desk *desk);
+void desk_publish_when_due(struct desk *desk, bool idle);
+double desk_publish_due(const struct desk *desk, bool idle);
 
 /* Lets the version that the session has as serving answer, too. */
 void desk_turn_to(struct desk *desk);

@@ -11,7 +11,8 @@
 #include "serve/desk/tail.h"
 
 enum {
-	PUBLISH_SHARE = 50, /* learning spends one part in this many on copies */
+	PUBLISH_SHARE = 50, /* learning spends one part in this many on copies, */
+	IDLE_SHARE = 2,     /* an idle learner one of so many: nobody waits for it */
 	STATUS_MS = 100,
 	EVENTS_PIECE = 16 << 10,
 };
@@ -45,11 +46,17 @@ int desk_publish(struct desk *desk, struct err *err)
 			replace(desk, copy);
 	}
 	desk->published = learner_version(run->learner);
-	desk->publish_due = clock_now() + PUBLISH_SHARE * (clock_now() - start);
+	desk->published_at = clock_now();
+	desk->publish_seconds = desk->published_at - start;
 	return code;
 }
 
-void desk_publish_when_due(struct desk *desk)
+double desk_publish_due(const struct desk *desk, bool idle)
+{
+	return desk->published_at + (idle ? IDLE_SHARE : PUBLISH_SHARE) * desk->publish_seconds;
+}
+
+void desk_publish_when_due(struct desk *desk, bool idle)
 {
 	const struct run *run = &desk->live->session.run;
 
@@ -57,7 +64,7 @@ void desk_publish_when_due(struct desk *desk)
 		return;
 	if (!desk->copy || !copy_fits(desk->copy, run->learner) ||
 		(learner_version(run->learner) != desk->published &&
-			clock_now() >= desk->publish_due))
+			clock_now() >= desk_publish_due(desk, idle)))
 		desk_publish(desk, NULL);
 }
 
