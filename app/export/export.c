@@ -96,9 +96,9 @@ static int find_format(struct walk *w, struct err *err)
 		w->out.format = &export_ndjson;
 	if (w->out.format)
 		return 0;
-	return name ? err_set(err, ERR_INPUT, "--format %s: is none of " EXPORT_FORMATS, name)
+	return name ? err_set(err, ERR_INPUT, "--format %s: is not one of " EXPORT_FORMATS, name)
 		    : err_set(err, ERR_INPUT,
-			      "--out %s: its ending is none of .ndjson, .jsonl, .csv, .npz; say "
+			      "--out %s: its ending is not one of .ndjson, .jsonl, .csv, .npz; say "
 			      "--format",
 			      path);
 }

@@ -96,7 +96,7 @@ static size_t without_slashes(const char *path, size_t end)
 	return end;
 }
 
-/* The last parts of a path; seed-N at its end is none of them unless wanted. */
+/* The last parts of a path; seed-N at its end is not one of them unless wanted. */
 static struct tail path_tail(const char *path, int parts, bool seed)
 {
 	size_t end = without_slashes(path, strlen(path)), begin = part_begin(path, end);

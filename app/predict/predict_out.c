@@ -290,11 +290,11 @@ static int find_format(
 	}
 	if (!(*format)->name && config->format)
 		return err_set(
-			err, ERR_INPUT, "--format %s: is none of csv, ndjson, npy", config->format);
+			err, ERR_INPUT, "--format %s: is not one of csv, ndjson, npy", config->format);
 	/* What has no ending, a device for one, gets CSV. */
 	if (!(*format)->name && config->out && strchr(path_name(config->out), '.'))
 		return err_set(err, ERR_INPUT,
-			"--out %s: its ending is none of .csv, .ndjson, .jsonl, .json, .npy; "
+			"--out %s: its ending is not one of .csv, .ndjson, .jsonl, .json, .npy; "
 			"--format says what it is to be",
 			config->out);
 	if (!(*format)->name)

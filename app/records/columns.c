@@ -193,6 +193,6 @@ int part_column_cell(struct csv_field cell, enum records_part *part, struct err 
 	cell = csv_trim(&cell);
 	if (part_from_word(cell.at, cell.size, part))
 		return 0;
-	return err_set(err, ERR_FORMAT, "%s is none of train, val, test, pretrain",
+	return err_set(err, ERR_FORMAT, "%s is not one of train, val, test, pretrain",
 		cell_shown(cell, shown));
 }

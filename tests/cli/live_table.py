@@ -260,7 +260,7 @@ def pieces():
 
 
 def comments():
-    """Lines before a table are passed over, as those of a file are; a header that begins with # is none of them."""
+    """Lines before a table are passed over, as those of a file are; a header that begins with # is not one of them."""
     rows = rows_of(60, 7)
     _, plain, _ = run("bare", text_of(rows))
     for i, lead in enumerate(["# made by us\n", "\ufeff# made by us, 2024\n", "# made by us, 2024\n#\n", "# one, two, three, four\n"]):

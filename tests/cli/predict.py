@@ -208,8 +208,8 @@ def bad_data_is_named():
             (["run", "half.json"], 1, "half.json: the list is not JSON"),
             (["run", "nowhere.csv"], 2, "nowhere.csv"), (["nowhere", "rows.csv"], 1, "nowhere"),
             (["run", "rows.csv", "--top", "3"], 2, "--top 3: the model has 2 classes"),
-            (["run", "rows.csv", "--format", "xml"], 2, "--format xml: is none of csv, ndjson, npy"),
-            (["run", "rows.csv", "--out", "p.parquet"], 2, "--out p.parquet: its ending is none of .csv"),
+            (["run", "rows.csv", "--format", "xml"], 2, "--format xml: is not one of csv, ndjson, npy"),
+            (["run", "rows.csv", "--out", "p.parquet"], 2, "--out p.parquet: its ending is not one of .csv"),
             (["run", "rows.csv", "--for", "tomorrow"], 2, "--for tomorrow: is neither now nor ever"),
             (["run", "rows.csv", "--format", "npy"], 2, "--format npy: needs --out FILE"), (["run"], 2, "are needed")):
         done = retain("predict", *words)

@@ -96,9 +96,9 @@ static void validation_with_labels(void **state)
 	expect_flat("name,label\r\na,n02 85 1 499 272\r\nb,n01\r\nc,nowhere\r\n\r\n", 1, 0);
 	expect_flat("a.JPEG\t2\tmore\nb.JPEG\t0", 2, 0);
 	write_words("d/val.txt", "a.JPEG n01\nb.JPEG n04\n");
-	assert_refused("folder", "d", "val.txt, row 2: n04 is none of 3 classes");
+	assert_refused("folder", "d", "val.txt, row 2: n04 is not one of 3 classes");
 	write_words("d/val.txt", "a.JPEG 3\nb.JPEG 0\n");
-	assert_refused("folder", "d", "val.txt, row 1: 3 is none of 3 classes");
+	assert_refused("folder", "d", "val.txt, row 1: 3 is not one of 3 classes");
 	write_words("d/val.txt", "\na.JPEG\n");
 	assert_refused("folder", "d", "val.txt, row 2: has a name and no label");
 	write_words("d/val.txt", "a.JPEG 0\n");

@@ -136,7 +136,7 @@ static void wrong_rows_are_named(void **state)
 			"row 2, column time: never is not a number of seconds"},
 		{"a.jpg,1,\n", "row 1, column time:  is not a date"},
 		{"path,label,split\na.jpg,1,maybe\n",
-			"row 2, column part: maybe is none of train, val, test, pretrain"},
+			"row 2, column part: maybe is not one of train, val, test, pretrain"},
 		{"a.jpg,1\n\"b.jpg,1\n", "row 2: a quote is never closed"},
 		{"a.jpg,1\n\"b\".jpg,1\n", "row 2: something stands between a closing quote"},
 	};

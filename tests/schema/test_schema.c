@@ -523,7 +523,7 @@ static void strange_schemas_are_refused(void **state)
 		{"[]", "there: has no list of columns"},
 		{"{\"columns\": []}", "there: its columns make"},
 		{"{\"columns\": [{}]}", "there: column 1 has no name"},
-		{"{\"columns\": [{\"name\": \"a\"}]}", "there: column a: its kind is none of"},
+		{"{\"columns\": [{\"name\": \"a\"}]}", "there: column a: its kind is not one of"},
 		{"{\"columns\": [{\"name\": \"a\", \"kind\": \"number\"}, "
 		 "{\"name\": \"a\", \"kind\": \"text\"}]}",
 			"there: has two columns a"},
