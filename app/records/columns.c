@@ -44,7 +44,9 @@ int64_t columns_row(const struct mapped *file, size_t at, char separator, int co
 		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", file->path,
 			(unsigned long long)number, csv_reason(n));
 	if (n != columns)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d column%s, and row 1 has %d",
+		return err_set(err, ERR_FORMAT,
+			"%s, row %llu: has %d column%s, and row 1 has %d "
+			"(stream.on_bad=skip leaves such rows out)",
 			file->path, (unsigned long long)number, n, n == 1 ? "" : "s", columns);
 	if (used > (size_t)most)
 		return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes", file->path,

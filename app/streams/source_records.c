@@ -57,7 +57,7 @@ struct data {
 	int64_t without_class; /* records that take no part */
 	struct substitutes bad;
 	bool told;           /* those, once */
-	char first_bad[340]; /* the first of them, and how many others there are */
+	char first_bad[480]; /* the first of them, and how many others there are */
 };
 
 static const struct data *const_data(const struct source *source)
@@ -329,25 +329,41 @@ static double data_eval_time(const struct source *source, int64_t id)
 	return const_data(source)->order.eval_times[id];
 }
 
+/* What is wrong with a record that has no class: it cannot be read, or its label is no good. */
+static void say_bad(struct data *data, int64_t record, char *out, size_t size)
+{
+	const struct records_info *info = records_info(data->records);
+	struct record_bytes bytes = {0};
+	struct err why = {0};
+	char where[256];
+
+	if (records_read(data->records, record, &bytes, &why)) {
+		snprintf(out, size, "%s", why.message);
+	} else {
+		records_where(data->records, record, where, sizeof(where));
+		if (info->numbers)
+			snprintf(out, size, "%s: has no label", where);
+		else
+			snprintf(out, size, "%s: has no label among the %d classes", where,
+				info->classes);
+	}
+	record_bytes_release(&bytes);
+}
+
 /* Names the first record that has no class, and says how many others have none. */
 static void find_bad(struct data *data)
 {
 	const int64_t others = data->without_class - 1;
-	char where[256], more[40] = "", among[40] = "";
+	char why[400], more[60] = "";
 	int64_t i = 0;
 
 	while (i < records_info(data->records)->count && records_look(data->records, i).label >= 0)
 		i++;
-	records_where(data->records, i, where, sizeof(where));
-	if (others == 1)
-		snprintf(more, sizeof(more), ", nor has 1 other");
-	else if (others > 1)
-		snprintf(more, sizeof(more), ", nor have %" PRId64 " others", others);
-	if (!records_info(data->records)->numbers)
-		snprintf(among, sizeof(among), " among the %d classes",
-			records_info(data->records)->classes);
-	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label%s%s", where, among,
-		more);
+	say_bad(data, i, why, sizeof(why));
+	if (others)
+		snprintf(more, sizeof(more), "; %" PRId64 " other record%s bad, too", others,
+			others == 1 ? " is" : "s are");
+	snprintf(data->first_bad, sizeof(data->first_bad), "%s%s", why, more);
 }
 
 static int refuse_bad(const struct data *data, struct err *err)

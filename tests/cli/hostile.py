@@ -148,16 +148,16 @@ def bad_rows_without_a_folder():
         tap.verdict(done.returncode == 0 and "left out" in done.stderr,
                   f"bad rows are left out {'with' if more else 'without'} a folder",
                   f"{done.returncode} {done.stderr}")
-    for count, others in (1, ""), (2, ", nor has 1 other"), (3, ", nor have 2 others"):
+    for count, others in (1, ""), (2, "; 1 other record is bad, too"), (3, "; 2 other records are bad, too"):
         with open("odd.csv", "w", encoding="utf-8") as file:
             file.write("a,b,label\n1,2,x\n1,2,y\n" + "1,2,3,4,5,x\n" * count + "2,1,x\n2,2,y\n" * 4)
         odd = ["stream.source=table:odd.csv", "stream.per_step=2", "stream.on_bad=skip"]
         odd = ["run", "--set", "model.arch=linear"] + [word for setting in odd for word in ("--set", setting)]
         done = run(*odd, "--set", "stream.max_bad=1")
-        told = f"has no label among the 2 classes{others}; left out\n"
+        told = f"row 4: has 6 columns, and row 1 has 3{others}; left out\n"
         tap.verdict(done.returncode == 0 and told in done.stderr, f"{count} without a class, in one sentence", done.stderr)
         done = run(*odd)
-        told = f"has no label among the 2 classes{others}; that is more than stream.max_bad = "
+        told = f"row 4: has 6 columns, and row 1 has 3{others}; that is more than stream.max_bad = "
         tap.verdict(done.returncode and told in done.stderr, f"{count} without a class are too many", done.stderr)
     done = run(*words, "--set", "stream.per_step=4")
     tap.verdict("do not fill a time step" in done.stderr, "so are samples after the last whole time step",
