@@ -56,8 +56,8 @@ struct data {
 	double max_bad;
 	int64_t without_class; /* records that take no part */
 	struct substitutes bad;
-	bool told;           /* those, once */
-	char first_bad[480]; /* the first of them, and how many others there are */
+	bool told;            /* those, once */
+	struct err first_bad; /* the first of them, and how many others there are */
 };
 
 static const struct data *const_data(const struct source *source)
@@ -301,7 +301,8 @@ static bool data_tell(struct source *source, struct source_bad *bad)
 	struct data *data = (struct data *)source;
 	const int64_t samples = data->order.samples;
 
-	*bad = (struct source_bad){.id = data->without_class, .by = -1, .why = data->first_bad};
+	*bad = (struct source_bad){
+		.id = data->without_class, .by = -1, .why = data->first_bad.message};
 	if (!data->told && data->without_class)
 		return data->told = true;
 	bad->number = substitutes_tell(&data->bad, &bad->id, &bad->by, &bad->why);
@@ -330,21 +331,18 @@ static double data_eval_time(const struct source *source, int64_t id)
 }
 
 /* What is wrong with a record that has no class: it cannot be read, or its label is no good. */
-static void say_bad(struct data *data, int64_t record, char *out, size_t size)
+static void say_bad(struct data *data, int64_t record, struct err *why)
 {
 	const struct records_info *info = records_info(data->records);
 	struct record_bytes bytes = {0};
-	struct err why = {0};
 	char where[256];
 
-	if (records_read(data->records, record, &bytes, &why)) {
-		snprintf(out, size, "%s", why.message);
-	} else {
+	if (!records_read(data->records, record, &bytes, why)) {
 		records_where(data->records, record, where, sizeof(where));
 		if (info->numbers)
-			snprintf(out, size, "%s: has no label", where);
+			err_set(why, ERR_FORMAT, "%s: has no label", where);
 		else
-			snprintf(out, size, "%s: has no label among the %d classes", where,
+			err_set(why, ERR_FORMAT, "%s: has no label among the %d classes", where,
 				info->classes);
 	}
 	record_bytes_release(&bytes);
@@ -354,26 +352,25 @@ static void say_bad(struct data *data, int64_t record, char *out, size_t size)
 static void find_bad(struct data *data)
 {
 	const int64_t others = data->without_class - 1;
-	char why[400], more[60] = "";
+	struct err *first = &data->first_bad;
 	int64_t i = 0;
 
 	while (i < records_info(data->records)->count && records_look(data->records, i).label >= 0)
 		i++;
-	say_bad(data, i, why, sizeof(why));
+	say_bad(data, i, first);
 	if (others)
-		snprintf(more, sizeof(more), "; %" PRId64 " other record%s bad, too", others,
-			others == 1 ? " is" : "s are");
-	snprintf(data->first_bad, sizeof(data->first_bad), "%s%s", why, more);
+		err_set(first, ERR_FORMAT, "%s; %" PRId64 " other record%s bad, too",
+			first->message, others, others == 1 ? " is" : "s are");
 }
 
 static int refuse_bad(const struct data *data, struct err *err)
 {
 	if (!data->skips)
 		return err_set(err, ERR_FORMAT, "%s (stream.on_bad = skip leaves such records out)",
-			data->first_bad);
+			data->first_bad.message);
 	return err_set(err, ERR_FORMAT,
 		"%s; that is more than stream.max_bad = %g allows; stream.on_bad = error says more",
-		data->first_bad, data->max_bad);
+		data->first_bad.message, data->max_bad);
 }
 
 static int make_order(struct data *data, const struct options *options, struct err *err)
