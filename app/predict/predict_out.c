@@ -289,8 +289,8 @@ static int find_format(
 				goto found;
 	}
 	if (!(*format)->name && config->format)
-		return err_set(
-			err, ERR_INPUT, "--format %s: is not one of csv, ndjson, npy", config->format);
+		return err_set(err, ERR_INPUT, "--format %s: is not one of csv, ndjson, npy",
+			config->format);
 	/* What has no ending, a device for one, gets CSV. */
 	if (!(*format)->name && config->out && strchr(path_name(config->out), '.'))
 		return err_set(err, ERR_INPUT,

@@ -122,9 +122,9 @@ static int read_named(const char *path, const char *words, const struct name_lis
 		if (image < 0)
 			continue;
 		if (class < 0)
-			return err_set(err, ERR_FORMAT, "%s, row %ld: %.*s is not one of %zu classes",
-				path, line.row, (int)(label_size < 100 ? label_size : 100), label,
-				classes->count);
+			return err_set(err, ERR_FORMAT,
+				"%s, row %ld: %.*s is not one of %zu classes", path, line.row,
+				(int)(label_size < 100 ? label_size : 100), label, classes->count);
 		labels[image] = class;
 	}
 	for (size_t i = 0; i < images->count; i++)

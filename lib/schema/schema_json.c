@@ -147,7 +147,8 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 		return err_set(err, ERR_FORMAT, "column %d has no name", schema->count + 1);
 	if (!kind || !schema_kinds[k])
 		return err_set(err, ERR_FORMAT,
-			"column %s: its kind is not one of number, category, text, time, open", name);
+			"column %s: its kind is not one of number, category, text, time, open",
+			name);
 	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
 	if (!code && (k == SCHEMA_NUMBER || k == SCHEMA_TIME))
 		schema_read_numbers(schema, commas, lax);

@@ -248,20 +248,21 @@ def killed():
 
 
 def hang():
-    """Two ranks, the second of which is stopped. The first has 2 s of patience, and calls the roll for 5."""
-    words = drift + settings("engine.patience=2", "drift.steps=100000", "run.checkpoint_every=5 steps")
+    """Two ranks, the second of which is stopped. A busy machine must not look like a rank that hangs."""
+    words = drift + settings("engine.patience=10", "drift.steps=100000", "run.checkpoint_every=5 steps")
     child = begin(2, [*small, *words, "--out", "hanging"])
-    until = time.time() + 60
-    while not os.path.isdir("hanging/checkpoint") and time.time() < until:
+    until = time.time() + 120
+    while not os.path.isdir("hanging/checkpoint") and child.poll() is None and time.time() < until:
         time.sleep(0.05)
     there = ranks_of(child.pid)
-    os.kill(there[1], signal.SIGSTOP)
+    if 1 in there:
+        os.kill(there[1], signal.SIGSTOP)
     return child
 
 
 def hung(child):
     try:
-        said = child.communicate(timeout=60)[0].decode()
+        said = child.communicate(timeout=120)[0].decode()
     except subprocess.TimeoutExpired:
         child.kill()
         said = child.communicate()[0].decode()

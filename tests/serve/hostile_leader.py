@@ -4,6 +4,7 @@
 A follower of a leader that means no good, or dies: answers without end, in drops, cut short, with headers that make no sense, and
 archives of other learners in turn while clients ask. The last copy goes on answering, and nothing grows without bounds. Prints TAP.
 """
+import contextlib
 import http.server
 import io
 import json
@@ -147,7 +148,13 @@ def asked(times, seconds=30):
 
 
 def size_of(folder):
-    return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names)
+    """Of its files, some of which may go meanwhile."""
+    size = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.path.getsize(os.path.join(path, name))
+    return size
 
 
 def count(service, name):

@@ -131,7 +131,8 @@ enum http_next serve_export(struct exchange *exchange)
 		if (!strcmp(formats[i].name, format))
 			type = formats[i].type;
 	if (!type)
-		return http_refuse(request, 400, "format: %s is not one of ndjson, csv, npz", format);
+		return http_refuse(
+			request, 400, "format: %s is not one of ndjson, csv, npz", format);
 	if (atomic_fetch_add(&exchange->serve->exports, 1) >= EXPORTS_MOST) {
 		atomic_fetch_sub(&exchange->serve->exports, 1);
 		http_field(request, "Retry-After", "5");
