@@ -1,7 +1,8 @@
 /*
  * The experiments in experiments/: every variant at every scale is a run that can be
- * opened. Data sets are not there to be read and nets for them are large, so built-in
- * streams and small nets stand in for them; all else is as the experiment says.
+ * opened, and its first evaluation has a time bin. Data sets are not there to be read and
+ * nets for them are large, so built-in streams and small nets stand in for them; all else
+ * is as the experiment says.
  */
 #include "../stored/stream.h"
 
@@ -45,6 +46,17 @@ static struct options *options_of(const char *file, const struct contest_run *ru
 	return options;
 }
 
+/* IR counts bins that have ended: before the first one ends there is none. */
+static bool first_has_a_bin(const struct options *o)
+{
+	const bool tasks = !strncmp(options_text(o, "stream.order"), "tasks:", 6) ||
+			   options_int(o, "photos.tasks") > 0;
+
+	return tasks || !strcmp(options_text(o, "run.form"), "supervised") ||
+	       options_int(o, "eval.bins") * options_float(o, "run.stop_after") >=
+		       options_int(o, "eval.count");
+}
+
 static void open_run(
 	const struct experiment *experiment, const char *file, const struct contest_run *run)
 {
@@ -55,6 +67,9 @@ static void open_run(
 
 	if (stored_open(&opened, &config, &err))
 		fail_msg("%s, %s: %s", experiment->name, run->folder, err.message);
+	if (!first_has_a_bin(options))
+		fail_msg("%s, %s: eval.bins is below eval.count / run.stop_after", experiment->name,
+			run->folder);
 	stored_close(opened);
 	options_free(options);
 }
