@@ -17,6 +17,8 @@ void learner_begin(struct learner *learner, const struct learner_call *call)
 {
 	struct learner_peers *peers = learner->config.peers;
 
+	if (call->kind != LEARNER_CALL_TRAIN)
+		learner_validated(learner);
 	if (peers)
 		peers->begin(peers, learner, call);
 }
@@ -35,6 +37,7 @@ struct runner *learner_runner(struct learner *learner)
 
 int learner_best(const struct learner *learner)
 {
+	learner_validated((struct learner *)learner);
 	return scoring_best(&learner->window, learner->average);
 }
 
@@ -44,6 +47,12 @@ int learner_teacher(const struct learner *learner)
 }
 
 int learner_served(const struct learner *learner)
+{
+	learner_validated((struct learner *)learner);
+	return learner_served_so_far(learner);
+}
+
+int learner_served_so_far(const struct learner *learner)
 {
 	return scoring_served(&learner->window, learner->average, learner->set.serve_best);
 }

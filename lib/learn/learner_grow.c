@@ -76,6 +76,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(numbers);
 	SWAP(average);
 	SWAP(optimizer);
+	SWAP(validating);
 	SWAP(runner);
 	SWAP(engine);
 	SWAP(net);

@@ -79,9 +79,17 @@ struct learner_room {
 	union target *labels;
 };
 
+/* Validation on another thread: learner_validate.c. */
+struct validator;
+struct learner_validating {
+	struct validator *validator; /* NULL: in sequence */
+	bool ready;                  /* it allocates nothing any more */
+	bool pending;                /* scores are still to be added */
+};
+
 /* Prefetch of a batch that will probably be drawn. */
 struct learner_ahead {
-	int64_t coming; /* iterations announced by learner_expect */
+	int64_t coming; /* iterations announced by learner_expect, this one left out */
 	int64_t *ids;   /* NULL: the store does not prefetch */
 	float *weights;
 };
@@ -134,6 +142,7 @@ struct learner {
 	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
 	struct learner_room room;
 	struct learner_ahead ahead;
+	struct learner_validating validating;
 
 	/* Progress. */
 	int64_t steps;                /* time steps revealed */
@@ -159,11 +168,21 @@ enum { LEARNER_AHEAD = 2 }; /* batches that are prefetched */
  * plain one.
  */
 int learner_served(const struct learner *learner);
+int learner_served_so_far(const struct learner *learner); /* without waiting for scores */
 
 static inline struct population *learner_population(const struct learner *learner)
 {
 	return learner->extras[EXTRA_POPULATION];
 }
+
+/*
+ * Scores the models on a batch of held-out samples, perhaps beside the iterations that follow.
+ * learner_validated waits for the scores: call it before anything that depends on them.
+ */
+int learner_validate(struct learner *learner, struct err *err);
+void learner_validated(struct learner *learner);
+int validator_new(struct validator **validator, const struct learner *learner, struct err *err);
+void validator_free(struct validator *validator); /* no scores may be pending */
 
 /* The view that losses get. */
 struct loss_view learner_loss_view(const struct learner *learner);

@@ -279,11 +279,14 @@ int learner_make_nets(struct learner *made, const struct learner *former, struct
 		code = make_weights(made, o, !former, err);
 	if (!code)
 		code = make_models(made, &made->config, err);
+	if (!code)
+		code = validator_new(&made->validating.validator, made, err);
 	return code ? code : extras_make(made, true, err);
 }
 
 void learner_free_nets(struct learner *learner, bool engine)
 {
+	validator_free(learner->validating.validator);
 	extras_free(learner);
 	parts_free(learner->parts);
 	learner_numbers_free(learner->numbers);

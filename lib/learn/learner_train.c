@@ -40,56 +40,6 @@ double learner_worth(
 	return (double)rank_hits(outputs, width, target_classes(labels), n) / n;
 }
 
-/*
- * The mean loss and accuracy of a model on the validation batch in hand. Without averages
- * the only model that is scored is the one that serves inference. It need not be the plain
- * one: an optimizer may average by itself, and a population has others.
- */
-static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
-{
-	const int n = learner->set.validation_batch;
-	const struct loss_view view = learner_loss_view(learner);
-	const int which = learner->window.scores.models == 1 ? LEARNER_INFERENCE : model;
-	const struct runner_batch batch = {.input = learner->room.inputs,
-		.labels = learner->room.labels,
-		.loss = loss_to_score(learner->loss, &view),
-		.n = n};
-	double loss = 0;
-	int code;
-
-	code = runner_score(learner->runner, learner_weights(learner, which),
-		learner_stats(learner, which), &batch, learner->room.losses, learner->room.logits,
-		err);
-	if (code)
-		return code;
-	learner_tell(learner, LEARNER_VALIDATE, n);
-	for (int i = 0; i < n; i++)
-		loss += learner->room.losses[i];
-	*score = (struct score){
-		loss / n, learner_worth(learner, learner->room.logits, learner->room.labels, n)};
-	return 0;
-}
-
-/* One batch of held-out samples, shared by all models. */
-static int validate(struct learner *learner, struct err *err)
-{
-	struct score round[SCORES_MODELS] = {0};
-	const int n = learner->set.validation_batch, served = learner_served(learner);
-	int code;
-
-	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
-					    0, learner->room.ids, n))
-		return 0;
-	code = learner_fetch(
-		learner, learner->room.ids, n, learner->room.inputs, learner->room.labels, err);
-	for (int i = 0; i < learner->window.scores.models && !code; i++)
-		code = score_model(learner, i, &round[i], err);
-	if (!code)
-		scores_add(&learner->window.scores, round);
-	learner->version += learner_served(learner) != served;
-	return code;
-}
-
 /* The better average was copied over the other one; its statistics follow. */
 static void copy_stats(struct learner *learner, int best)
 {
@@ -105,6 +55,7 @@ static void end_window(struct learner *learner)
 {
 	struct scoring_window window;
 
+	learner_validated(learner);
 	if (!scoring_end(&learner->window, learner->iteration, learner->schedule, learner->average,
 		    &window))
 		return;
@@ -169,7 +120,7 @@ static int settle(struct learner *learner, const struct runner_batch *batch, str
 	int code = batch ? accumulate_stats(learner, batch, err) : 0;
 
 	if (!code && learner->iteration % learner->set.validate_every == 0)
-		code = validate(learner, err);
+		code = learner_validate(learner, err);
 	if (code)
 		return code;
 	if (learner->iteration == learner->window.end)
@@ -211,7 +162,7 @@ static void tell_step(struct learner *learner, const struct average_step *averag
 {
 	if (averages || optimizer_inference(learner->optimizer))
 		learner_stale(learner);
-	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
+	learner->version += averages || learner_served_so_far(learner) == LEARNER_PLAIN;
 	learner_tell(learner, LEARNER_TRAIN, learner->set.batch);
 	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
@@ -303,7 +254,6 @@ static void expect_batches(struct learner *learner)
 	int first, count;
 
 	runner_reads(learner->runner, learner->set.batch, &first, &count);
-	learner->ahead.coming--;
 	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->ahead.coming; ahead++)
 		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->set.batch,
 			    learner->ahead.ids, learner->ahead.weights))
@@ -315,6 +265,8 @@ static int train(struct learner *learner, int iterations, struct err *err)
 {
 	int code = 0;
 
+	if (learner->ahead.coming < iterations)
+		learner->ahead.coming = iterations;
 	for (int i = 0; i < iterations && !code; i++) {
 		if (learner->unsettled.due) {
 			code = finish(learner, err);
@@ -323,6 +275,7 @@ static int train(struct learner *learner, int iterations, struct err *err)
 		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
 			    learner->set.batch, learner->room.ids, learner->room.weights))
 			return 0;
+		learner->ahead.coming--;
 		if (learner->ahead.ids)
 			expect_batches(learner);
 		EXTRAS_EACH (learner, choose)
