@@ -210,8 +210,8 @@ size_t learner_floats(const struct learner *learner); /* of the net's inputs */
 void learner_let_grow(struct learner *learner, int classes_most);
 
 /*
- * Announces the number of iterations before the next reveal, so that batches can be prefetched. A
- * wrong number only costs time.
+ * Announces the number of iterations before the next reveal, so that batches can be prefetched and
+ * validation can run beside them. A wrong number only costs time.
  */
 void learner_expect(struct learner *learner, int64_t iterations);
 

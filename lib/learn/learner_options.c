@@ -56,7 +56,8 @@ const struct option_row learner_options[] = {
 	{"learn", "retrain", OPTION_BOOL, "off", NULL,
 		"restart from the initial weights at every task (GDumb)"},
 	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",
-		"threads; 0 is one per processor, or one in all for a small net",
+		"threads; 0 is one per processor; a small net trains on one and is validated on "
+		"another",
 		OPTION_MAY_CHANGE},
 	{"engine", "patience", OPTION_FLOAT, "600", "[1, inf)",
 		"several processes: seconds until a process that does not answer ends the run",
