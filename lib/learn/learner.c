@@ -178,22 +178,24 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
 	learner_begin(learner, &call);
-	code = predict(learner, model, inputs ? inputs : learner->looked.inputs, n, logits, err);
+	code = predict(
+		learner, model, inputs ? inputs : learner->inputs.looked.inputs, n, logits, err);
 	code = learner_end(learner, &call, code, err);
 	if (!code)
-		class_weights_apply(&learner->weigh, logits, net_spec(learner->net)->classes, n);
+		class_weights_apply(
+			&learner->target.weigh, logits, net_spec(learner->net)->classes, n);
 	return code;
 }
 
 struct class_weights *learner_weigh(struct learner *learner)
 {
 	learner->version++;
-	return &learner->weigh;
+	return &learner->target.weigh;
 }
 
 const struct class_weights *learner_weighs(const struct learner *learner)
 {
-	return &learner->weigh;
+	return &learner->target.weigh;
 }
 
 double learner_rate(const struct learner *learner, int64_t k)
@@ -251,7 +253,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.scored = learner->window.scored,
 		.judged = learner->window.judged,
 		.sigma = learner->window.sigma,
-		.loss = learner->last_loss,
+		.loss = learner->latest.loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
@@ -314,7 +316,7 @@ uint64_t learner_version(const struct learner *learner)
 /* With weights for scaled inputs comes their scale. */
 static int load_scale(struct learner *learner, const struct safetensors *file, struct err *err)
 {
-	struct scale scale = {.floats = learner->floats};
+	struct scale scale = {.floats = learner->inputs.floats};
 	struct arena arena = {0};
 	int64_t *seen;
 	int code;
@@ -418,15 +420,15 @@ int learner_check(struct learner *learner, struct err *err)
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 
-	learner->diverged = false;
+	learner->latest.diverged = false;
 	for (int model = LEARNER_INFERENCE; model < learner->window.scores.models; model++)
 		/* One of a population may go astray: another serves, and it will be replaced. */
 		if ((model == LEARNER_INFERENCE || !learner_population(learner)) &&
 			(!vector_finite(learner->engine, learner_params(learner, model), params) ||
 				(stats && !vector_finite(
 						  NULL, learner_stats(learner, model), stats))))
-			learner->diverged = true;
-	if (!learner->diverged)
+			learner->latest.diverged = true;
+	if (!learner->latest.diverged)
 		return 0;
 	return err_set(err, ERR_STATE,
 		"iteration %lld: some weights are not finite, at learning rate %g",
@@ -436,7 +438,7 @@ int learner_check(struct learner *learner, struct err *err)
 
 bool learner_diverged(const struct learner *learner)
 {
-	return learner->diverged;
+	return learner->latest.diverged;
 }
 
 void learner_slow(struct learner *learner, double factor)

@@ -39,9 +39,9 @@ static int make_other(struct learner **other, const struct learner *learner, int
 	made->set = learner->set;
 	made->target.kind = learner->target.kind;
 	made->target.width = learner->target.width;
-	made->first = learner->first;
-	made->floats = floats;
-	if (floats != learner->floats)
+	made->inputs.first = learner->inputs.first;
+	made->inputs.floats = floats;
+	if (floats != learner->inputs.floats)
 		made->config.channels = (int)floats;
 	code = learner->scale.scaling
 		       ? scaling_copy(&made->scale.scaling, learner->scale.scaling, floats, err)
@@ -69,7 +69,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	learner_stale(a);
 	SWAP(config.classes);
 	SWAP(config.channels);
-	SWAP(floats);
+	SWAP(inputs.floats);
 	SWAP(scale.scaling);
 	SWAP(room.inputs);
 	SWAP(parts);

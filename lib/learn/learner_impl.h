@@ -48,14 +48,24 @@ struct learner_task {
 /* What is learned; of numbers the scale that the net sees. */
 struct learner_target {
 	enum target_kind kind;
-	int width;               /* cells of a target */
-	struct scaling *scaling; /* NULL for classes */
+	int width;                  /* cells of a target */
+	struct scaling *scaling;    /* NULL for classes */
+	struct class_weights weigh; /* of answers; empty: all weigh the same */
 };
 
 /* A buffer of inputs, and its capacity in floats. */
 struct learner_looked {
 	float *inputs;
 	size_t room;
+};
+
+/* An input's size: */
+struct learner_inputs {
+	size_t floats; /* of the net, */
+	size_t first;  /* ... before any grew, */
+	size_t given;  /* ... and of the owner and the store: the net's, or more that it lacks */
+	struct learner_looked looked;          /* of learner_look */
+	struct learner_looked narrow, fetched; /* while more are given than the net has */
 };
 
 /* Scaling of inputs. */
@@ -102,6 +112,20 @@ struct learner_coming {
 	const float *weights;
 };
 
+/* Time steps. */
+struct learner_steps {
+	int64_t count; /* that were revealed */
+	bool fresh;    /* no iteration since the last one was revealed */
+	struct learner_coming coming;
+	struct learner_task task;
+};
+
+/* What came of the last batch. */
+struct learner_latest {
+	double loss;
+	bool diverged; /* it or a check met a NaN or an infinity */
+};
+
 /* The latest iteration, if its step was made, and a pass that follows one failed. */
 struct learner_unsettled {
 	bool due;
@@ -114,18 +138,15 @@ struct learner {
 	struct learner_config config; /* needed to make a larger net, if classes may grow */
 	struct learner_settings set;
 	struct learner_plan plan;
-	size_t floats; /* of one input of the net, */
-	size_t first;  /* ... before any grew, */
-	size_t given;  /* ... and of the owner and the store: the net's, or more that it lacks */
 
 	/* Data. */
+	struct learner_inputs inputs;
 	struct store *store;
 	struct pool *pool, *validation; /* validation: NULL if nothing is held out */
 	struct objective *objective;
 	struct learner_leaving leaving;
 	struct learner_scaling scale;
 	struct learner_target target;
-	struct class_weights weigh; /* of answers; empty: all weigh the same */
 
 	/* The net and its training. */
 	struct net *net;
@@ -145,20 +166,13 @@ struct learner {
 	struct learner_validating validating;
 
 	/* Progress. */
-	int64_t steps;                /* time steps revealed */
-	bool new_step;                /* no iteration since the last one was revealed */
-	struct learner_coming coming; /* of the next one */
-	struct learner_task task;
+	struct learner_steps steps;
 	int64_t iteration;
+	struct learner_latest latest;
 	struct learner_unsettled unsettled;
 	struct scoring window;
-	uint64_t version; /* of the model that serves inference: see learner_version */
-	double last_loss;
-	bool diverged; /* the last batch or check met a NaN or an infinity */
-
-	struct whole *whole;                   /* models kept in slices */
-	struct learner_looked looked;          /* of learner_look */
-	struct learner_looked narrow, fetched; /* while more are given than the net has */
+	uint64_t version;    /* of the model that serves inference: see learner_version */
+	struct whole *whole; /* models kept in slices */
 };
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are prefetched */

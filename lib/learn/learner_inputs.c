@@ -58,31 +58,32 @@ static int reserve(struct learner_looked *buffer, size_t floats, struct err *err
 static void narrow(const struct learner *learner, const float *given, int n, float *inputs)
 {
 	for (int i = 0; i < n; i++)
-		memcpy(inputs + (size_t)i * learner->floats, given + (size_t)i * learner->given,
-			learner->floats * sizeof(*inputs));
+		memcpy(inputs + (size_t)i * learner->inputs.floats,
+			given + (size_t)i * learner->inputs.given,
+			learner->inputs.floats * sizeof(*inputs));
 }
 
 int learner_narrowed(struct learner *learner, const float **inputs, int n, struct err *err)
 {
 	int code;
 
-	if (learner->given == learner->floats || !*inputs)
+	if (learner->inputs.given == learner->inputs.floats || !*inputs)
 		return 0;
-	code = reserve(&learner->narrow, (size_t)n * learner->floats, err);
+	code = reserve(&learner->inputs.narrow, (size_t)n * learner->inputs.floats, err);
 	if (code)
 		return code;
-	narrow(learner, *inputs, n, learner->narrow.inputs);
-	*inputs = learner->narrow.inputs;
+	narrow(learner, *inputs, n, learner->inputs.narrow.inputs);
+	*inputs = learner->inputs.narrow.inputs;
 	return 0;
 }
 
 size_t learner_needs(const struct learner *learner, const float *inputs, int n)
 {
-	size_t needs = learner->floats;
+	size_t needs = learner->inputs.floats;
 
 	for (int i = 0; i < n && inputs; i++)
-		for (size_t j = learner->given; j > needs; j--)
-			if (!isnan(inputs[(size_t)i * learner->given + j - 1]))
+		for (size_t j = learner->inputs.given; j > needs; j--)
+			if (!isnan(inputs[(size_t)i * learner->inputs.given + j - 1]))
 				needs = j;
 	return needs;
 }
@@ -91,27 +92,28 @@ int learner_widen(struct learner *learner, size_t floats, struct err *err)
 {
 	int code = 0;
 
-	if (learner->config.peers && floats > learner->given)
+	if (learner->config.peers && floats > learner->inputs.given)
 		code = err_set(err, ERR_INPUT, "inputs of ranks cannot grow");
 	if (!code)
 		code = store_widen(learner->store, floats, err);
 	if (!code)
-		learner->given = floats;
+		learner->inputs.given = floats;
 	return code;
 }
 
 size_t learner_floats(const struct learner *learner)
 {
-	return learner->floats;
+	return learner->inputs.floats;
 }
 
 /* From the store; iteration 0: samples as they are. */
 static int fetch(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, union target *labels, struct err *err)
 {
-	const bool wide = learner->given > learner->floats;
-	int code = wide ? reserve(&learner->fetched, (size_t)n * learner->given, err) : 0;
-	float *to = wide ? learner->fetched.inputs : inputs;
+	const bool wide = learner->inputs.given > learner->inputs.floats;
+	int code = wide ? reserve(&learner->inputs.fetched, (size_t)n * learner->inputs.given, err)
+			: 0;
+	float *to = wide ? learner->inputs.fetched.inputs : inputs;
 
 	if (!code && iteration)
 		code = store_draw(learner->store, ids, n, iteration, 0, to, labels, err);
@@ -149,8 +151,9 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 
 	if (peers)
 		code = peers->fetch(peers,
-			&(struct learner_batch){learner->store, learner->runner, learner->floats,
-				ids, n, iteration, all, inputs, labels, learner->target.width},
+			&(struct learner_batch){learner->store, learner->runner,
+				learner->inputs.floats, ids, n, iteration, all, inputs, labels,
+				learner->target.width},
 			err);
 	else
 		code = fetch(learner, ids, n, iteration, inputs, labels, err);
@@ -158,7 +161,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 		return code;
 	if (!all)
 		runner_reads(learner->runner, n, &first, &count);
-	scale_here(learner, inputs + (size_t)first * learner->floats, count);
+	scale_here(learner, inputs + (size_t)first * learner->inputs.floats, count);
 	scale_labels(learner, labels, n);
 	return 0;
 }
@@ -186,15 +189,17 @@ static int look(struct learner *learner, int kind, const int64_t *ids, int n, co
 	struct err *err)
 {
 	int first = 0, count = n;
-	const int code = reserve(&learner->looked, (size_t)n * learner->floats, err);
+	const int code = reserve(&learner->inputs.looked, (size_t)n * learner->inputs.floats, err);
 
 	if (!learner->parts && !learner->numbers)
 		runner_reads(learner->runner, n, &first, &count);
 	if (inputs)
-		*inputs = count == n ? learner->looked.inputs : NULL;
+		*inputs = count == n ? learner->inputs.looked.inputs : NULL;
 	return code ? code
 		    : learner->config.load(learner->config.load_context, kind, ids + first, count,
-			      learner->looked.inputs + (size_t)first * learner->floats, err);
+			      learner->inputs.looked.inputs +
+				      (size_t)first * learner->inputs.floats,
+			      err);
 }
 
 int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
@@ -212,7 +217,7 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 
 	if (!learner->scale.scaling)
 		return 0;
-	code = reserve(&learner->scale.inputs, (size_t)n * learner->floats, err);
+	code = reserve(&learner->scale.inputs, (size_t)n * learner->inputs.floats, err);
 	if (code)
 		return code;
 	scale_apply(scaling_scale(learner->scale.scaling), learner->engine->ops, *inputs, n,
@@ -244,7 +249,7 @@ struct loss_view learner_loss_view(const struct learner *learner)
 		.pool = learner->pool,
 		.objective = learner->objective,
 		.iteration = learner->iteration,
-		.floats = learner->floats,
+		.floats = learner->inputs.floats,
 		.batch = learner->set.batch,
 		.inputs = learner->room.inputs,
 		.logits = learner->room.logits,
@@ -259,7 +264,7 @@ bool learner_recent(const struct learner *learner, int n, int64_t *ids)
 {
 	const int64_t oldest = pool_seen(learner->pool) - NEWEST;
 
-	return pool_draw(learner->pool, (uint64_t)learner->steps, POOL_POSITIONS - n,
+	return pool_draw(learner->pool, (uint64_t)learner->steps.count, POOL_POSITIONS - n,
 		oldest > 0 ? oldest : 0, ids, n);
 }
 
@@ -268,8 +273,8 @@ struct part_view learner_view(struct learner *learner)
 	return (struct part_view){.learner = learner,
 		.options = learner->config.options,
 		.engine = learner->engine,
-		.floats = learner->floats,
-		.first = learner->first,
+		.floats = learner->inputs.floats,
+		.first = learner->inputs.first,
 		.net = learner->net,
 		.runner = learner->runner,
 		.params = learner_weights(learner, LEARNER_INFERENCE),

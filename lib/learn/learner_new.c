@@ -76,7 +76,7 @@ static size_t largest_batch(const struct learner *made)
 
 int learner_make_inputs(struct learner *made, struct err *err)
 {
-	const size_t floats = largest_batch(made) * made->floats;
+	const size_t floats = largest_batch(made) * made->inputs.floats;
 
 	made->room.inputs = batch_new(made->engine, floats);
 	return made->room.inputs ? 0 : out_of_memory(err, floats);
@@ -130,8 +130,8 @@ int learner_make_beside(struct learner *made, struct err *err)
 	const struct options *o = made->config.options;
 	const struct part_view view = {.options = o,
 		.engine = made->engine,
-		.floats = made->floats,
-		.first = made->first,
+		.floats = made->inputs.floats,
+		.first = made->inputs.first,
 		.net = made->net};
 	struct parts_config config;
 	const int code = parts_config(&config, o, err);
@@ -308,11 +308,11 @@ static void free_here(struct learner *learner)
 {
 	batch_free(learner->engine, learner->room.inputs);
 	learner_free_nets(learner, true);
-	class_weights_release(&learner->weigh);
+	class_weights_release(&learner->target.weigh);
 	loss_free(learner->loss);
-	mem_free(learner->looked.inputs);
-	mem_free(learner->narrow.inputs);
-	mem_free(learner->fetched.inputs);
+	mem_free(learner->inputs.looked.inputs);
+	mem_free(learner->inputs.narrow.inputs);
+	mem_free(learner->inputs.fetched.inputs);
 	scaling_free(learner->scale.scaling);
 	scaling_free(learner->target.scaling);
 	mem_free(learner->scale.inputs.inputs);
@@ -353,9 +353,10 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		made->config.classes_most = 0;
 	}
 	made->store = store;
-	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
+	made->inputs.floats =
+		(size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->set.seed = (uint64_t)options_int64(o, "run.seed");
-	made->first = made->given = made->floats;
+	made->inputs.first = made->inputs.given = made->inputs.floats;
 	made->set.batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
 	made->set.validate_every = options_int64(o, "schedule.validate_every");
@@ -367,7 +368,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	code = learner_options_check(config, err);
 	if (!code && scaling_wanted(options_text(o, "model.scale"),
 			     config->height == 1 && config->width == 1, config->fit))
-		code = scaling_new(&made->scale.scaling, made->floats, err);
+		code = scaling_new(&made->scale.scaling, made->inputs.floats, err);
 	if (!code && made->target.kind == TARGET_NUMBER)
 		code = scaling_new(&made->target.scaling, (size_t)made->target.width, err);
 	if (!code)

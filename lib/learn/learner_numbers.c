@@ -25,7 +25,7 @@ int learner_numbers_new(struct learner *learner, struct err *err)
 	const struct options *o = learner->config.options;
 	const size_t features = (size_t)net_features(learner->net);
 	const size_t width = (size_t)learner->target.width;
-	const struct numbers_config config = {.floats = learner->floats,
+	const struct numbers_config config = {.floats = learner->inputs.floats,
 		.features = features,
 		.seed = (uint64_t)options_int64(o, "run.seed"),
 		.coverage = options_float(o, "model.coverage"),
@@ -39,7 +39,7 @@ int learner_numbers_new(struct learner *learner, struct err *err)
 		return code;
 	made->features = mem_new(CHUNK * features, sizeof(float));
 	made->outputs = mem_new(CHUNK * width * NUMBER_OUTPUTS, sizeof(float));
-	made->raw = mem_new(CHUNK * learner->floats, sizeof(float));
+	made->raw = mem_new(CHUNK * learner->inputs.floats, sizeof(float));
 	made->slow = mem_new(CHUNK * width, sizeof(float));
 	made->labels = mem_new(CHUNK * width, sizeof(*made->labels));
 	return made->features && made->outputs && made->raw && made->slow && made->labels
@@ -94,7 +94,7 @@ int learner_numbers_predict(struct learner *learner, const float *raw, const flo
 
 	for (int at = 0; at < n && !code; at += CHUNK) {
 		const int count = n - at < CHUNK ? n - at : CHUNK;
-		const size_t first = (size_t)at * learner->floats;
+		const size_t first = (size_t)at * learner->inputs.floats;
 
 		learner_tell(learner, LEARNER_PREDICT, count);
 		code = look(learner, raw + first, inputs + first, count, &samples, err);
@@ -117,7 +117,7 @@ int learner_numbers_ready(struct learner *learner, int n, struct err *err)
 	mine->ready[0] = true;
 	for (int i = 0; i < 2 && !code; i++)
 		if (!mine->ready[sizes[i]]) {
-			memset(mine->raw, 0, CHUNK * learner->floats * sizeof(float));
+			memset(mine->raw, 0, CHUNK * learner->inputs.floats * sizeof(float));
 			code = look(learner, mine->raw, mine->raw, sizes[i], &samples, err);
 			mine->ready[sizes[i]] = !code;
 		}
@@ -151,7 +151,7 @@ int learner_numbers_learn(struct learner *learner, const struct learner_step *st
 	for (int at = 0; at < step->n && !code; at += CHUNK) {
 		const int count = step->n - at < CHUNK ? step->n - at : CHUNK;
 		const float *raw =
-			step->inputs ? step->inputs + (size_t)at * learner->floats : NULL;
+			step->inputs ? step->inputs + (size_t)at * learner->inputs.floats : NULL;
 		const float *inputs = raw;
 
 		code = raw ? learner_scaled(learner, &inputs, count, err)

@@ -16,8 +16,9 @@ static int fetch_next(struct learner *learner, int64_t *id, float *inputs, union
 
 	*n = 0;
 	for (; *id < count && *n < PART_CHUNK; ++*id) {
-		int code = store_fetch(learner->store, id, 1, inputs + (size_t)*n * learner->floats,
-			labels + (size_t)*n * width, &why);
+		int code = store_fetch(learner->store, id, 1,
+			inputs + (size_t)*n * learner->inputs.floats, labels + (size_t)*n * width,
+			&why);
 
 		if (!code && !(loss_weight(learner->loss, *id) > 0))
 			code = ERR_INPUT;
@@ -62,10 +63,10 @@ int learner_relearn(struct learner *learner, const int64_t *ids, size_t n, struc
 		loss_forget(learner->loss, ids[i]);
 	if (!learner->parts && !learner->numbers)
 		return 0;
-	inputs = mem_new(PART_CHUNK * learner->floats, sizeof(*inputs));
+	inputs = mem_new(PART_CHUNK * learner->inputs.floats, sizeof(*inputs));
 	labels = mem_new(PART_CHUNK * (size_t)learner->target.width, sizeof(*labels));
 	code = inputs && labels ? learner_make_beside(learner, err)
-				: err_memory(err, "samples", PART_CHUNK * learner->floats);
+				: err_memory(err, "samples", PART_CHUNK * learner->inputs.floats);
 	if (!code)
 		code = show(learner, inputs, labels, err);
 	mem_free(inputs);

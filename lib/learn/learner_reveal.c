@@ -104,7 +104,8 @@ static int change_task(struct learner *learner, struct learner_step *step, struc
 	int code = 0;
 
 	if (step->task && step->first > 0)
-		code = loss_end_task(learner->loss, &view, learner->task.first, step->first, err);
+		code = loss_end_task(
+			learner->loss, &view, learner->steps.task.first, step->first, err);
 	forget_leaving(learner);
 	if (step->task)
 		learner_begin_task(learner, step->first);
@@ -133,7 +134,7 @@ static int show_objective(struct learner *learner, struct learner_step *step, st
 {
 	(void)err;
 	objective_step(learner->objective, step->first, step->first + step->n);
-	objective_task(learner->objective, learner->task.first);
+	objective_task(learner->objective, learner->steps.task.first);
 	return 0;
 }
 
@@ -169,7 +170,8 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 		for (end = at; end < step->n && step->weights[end] > 0; end++)
 			;
 		part.first = step->first + at;
-		part.inputs = step->inputs ? step->inputs + (size_t)at * learner->floats : NULL;
+		part.inputs =
+			step->inputs ? step->inputs + (size_t)at * learner->inputs.floats : NULL;
 		part.labels = step->labels + (size_t)at * (size_t)learner->target.width;
 		if (step->guesses)
 			part.guesses =
@@ -202,8 +204,8 @@ static int end_step(struct learner *learner, struct learner_step *step, struct e
 {
 	(void)step;
 	(void)err;
-	learner->steps++;
-	learner->new_step = true;
+	learner->steps.count++;
+	learner->steps.fresh = true;
 	learner_end_part(learner);
 	learner->version += learner_population(learner) || learner->parts;
 	return 0;
@@ -233,12 +235,12 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 		.inputs = inputs,
 		.given = inputs,
 		.labels = labels,
-		.weights = learner->coming.weights,
+		.weights = learner->steps.coming.weights,
 		.n = n,
 		.task = learner_task_due(learner),
-		.late = learner->coming.late,
-		.late_by = learner->coming.late_by,
-		.guesses = learner->coming.guesses,
+		.late = learner->steps.coming.late,
+		.late_by = learner->steps.coming.late_by,
+		.guesses = learner->steps.coming.guesses,
 		.right = -1};
 	int code = learner_narrowed(learner, &step.inputs, n, err);
 
@@ -297,7 +299,7 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 			   ? check_numbers(learner, labels, n, err)
 			   : check_classes(learner, labels, n, &classes, err);
 
-	if (!code && (classes > net_spec(learner->net)->classes || floats > learner->floats))
+	if (!code && (classes > net_spec(learner->net)->classes || floats > learner->inputs.floats))
 		code = learner_grow(learner, classes, floats, &former, err);
 	if (!code)
 		code = take_step(learner, inputs, labels, n, err);
@@ -310,25 +312,25 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
 	struct err *err)
 {
 	const struct learner_call call = {LEARNER_CALL_REVEAL, n,
-		learner->coming.late ? 1 + learner->coming.late_by : 0, .inputs = inputs,
-		.labels = labels, .weights = learner->coming.weights,
-		.guesses = learner->coming.guesses};
+		learner->steps.coming.late ? 1 + learner->steps.coming.late_by : 0,
+		.inputs = inputs, .labels = labels, .weights = learner->steps.coming.weights,
+		.guesses = learner->steps.coming.guesses};
 	int code;
 
 	learner_begin(learner, &call);
 	code = reveal(learner, inputs, labels, n, err);
-	learner->coming = (struct learner_coming){0};
+	learner->steps.coming = (struct learner_coming){0};
 	return learner_end(learner, &call, code, err);
 }
 
 void learner_late(struct learner *learner, int by, const union target *guesses)
 {
-	learner->coming.late = true;
-	learner->coming.late_by = by;
-	learner->coming.guesses = by ? guesses : NULL;
+	learner->steps.coming.late = true;
+	learner->steps.coming.late_by = by;
+	learner->steps.coming.guesses = by ? guesses : NULL;
 }
 
 void learner_weighted(struct learner *learner, const float *weights)
 {
-	learner->coming.weights = weights;
+	learner->steps.coming.weights = weights;
 }

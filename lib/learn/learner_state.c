@@ -28,17 +28,17 @@ static void leaving_state(struct learner *learner, struct state *state)
 
 static void tasks_state(struct learner *learner, struct state *state)
 {
-	state_int64(state, "steps", &learner->steps);
-	state_int64(state, "task_first", &learner->task.first);
-	state_bool(state, "tasks_told", &learner->task.told);
-	state_bool(state, "task_next", &learner->task.next);
-	state_int64(state, "task_told", &learner->task.iterations);
-	state_bool(state, "new_step", &learner->new_step);
-	if (!state_failed(state) && (learner->steps < 0 || learner->task.first < 0 ||
-					    learner->task.first > pool_seen(learner->pool))) {
+	state_int64(state, "steps", &learner->steps.count);
+	state_int64(state, "task_first", &learner->steps.task.first);
+	state_bool(state, "tasks_told", &learner->steps.task.told);
+	state_bool(state, "task_next", &learner->steps.task.next);
+	state_int64(state, "task_told", &learner->steps.task.iterations);
+	state_bool(state, "new_step", &learner->steps.fresh);
+	if (!state_failed(state) && (learner->steps.count < 0 || learner->steps.task.first < 0 ||
+					    learner->steps.task.first > pool_seen(learner->pool))) {
 		state_refuse(state, ERR_FORMAT, "a task began with sample %lld of %lld",
-			(long long)learner->task.first, (long long)pool_seen(learner->pool));
-		learner->steps = learner->task.first = 0;
+			(long long)learner->steps.task.first, (long long)pool_seen(learner->pool));
+		learner->steps.count = learner->steps.task.first = 0;
 	}
 }
 
@@ -61,29 +61,30 @@ static void classes_state(struct learner *learner, struct state *state)
 
 	state_int(state, "classes", &classes);
 	if (!state_failed(state) && classes != net_spec(learner->net)->classes &&
-		learner_resize(learner, classes, learner->floats, &err))
+		learner_resize(learner, classes, learner->inputs.floats, &err))
 		state_refuse(state, err.code, "%s", err.message);
 }
 
 /* Likewise its inputs; states of nets whose inputs never grew do not have it. */
 static void inputs_state(struct learner *learner, struct state *state)
 {
-	int64_t floats = state_reading(state) ? (int64_t)learner->first : (int64_t)learner->floats;
+	int64_t floats = state_reading(state) ? (int64_t)learner->inputs.first
+					      : (int64_t)learner->inputs.floats;
 	struct err err;
 
 	if (learner->config.peers)
 		return;
 	if (state_reading(state) ? state_next_is(state, "inputs")
-				 : learner->floats > learner->first) {
+				 : learner->inputs.floats > learner->inputs.first) {
 		state_enter(state, "inputs");
 		state_int64(state, "floats", &floats);
 		state_leave(state);
 	}
-	if (state_failed(state) || floats == (int64_t)learner->floats)
+	if (state_failed(state) || floats == (int64_t)learner->inputs.floats)
 		return;
-	if (floats < (int64_t)learner->first || floats > (int64_t)learner->given)
+	if (floats < (int64_t)learner->inputs.first || floats > (int64_t)learner->inputs.given)
 		state_refuse(state, ERR_FORMAT, "has %lld inputs, and rows have %zu",
-			(long long)floats, learner->given);
+			(long long)floats, learner->inputs.given);
 	else if (learner_resize(learner, net_spec(learner->net)->classes, (size_t)floats, &err))
 		state_refuse(state, err.code, "%s", err.message);
 }
@@ -153,7 +154,7 @@ void learner_state_here(void *object, struct state *state)
 	if (net_spec(learner->net)->maker)
 		tensors_state(learner->net, state);
 	state_int64(state, "iteration", &learner->iteration);
-	state_double(state, "loss", &learner->last_loss);
+	state_double(state, "loss", &learner->latest.loss);
 	unsettled_state(learner, state);
 	scoring_state(&learner->window, state);
 	models_state(learner, state);
@@ -176,7 +177,7 @@ void learner_state_here(void *object, struct state *state)
 	if (learner->target.scaling)
 		scaling_state(learner->target.scaling, state);
 	if (state_version(state) >= 10)
-		class_weights_state(&learner->weigh, state);
+		class_weights_state(&learner->target.weigh, state);
 	state_leave(state);
 	if (!state_failed(state))
 		scoring_begin(&learner->window, learner->average, learner->schedule,

@@ -9,15 +9,15 @@
 void learner_task(struct learner *learner, int64_t iterations)
 {
 	learner_begin(learner, &(struct learner_call){LEARNER_CALL_TASK, .count = iterations});
-	learner->task.told = learner->task.next = true;
-	learner->task.iterations = iterations;
+	learner->steps.task.told = learner->steps.task.next = true;
+	learner->steps.task.iterations = iterations;
 }
 
 bool learner_task_due(const struct learner *learner)
 {
-	if (learner->task.told)
-		return learner->task.next;
-	return !learner->plan.task_steps || learner->steps % learner->plan.task_steps == 0;
+	if (learner->steps.task.told)
+		return learner->steps.task.next;
+	return !learner->plan.task_steps || learner->steps.count % learner->plan.task_steps == 0;
 }
 
 void learner_begin_task(struct learner *learner, int64_t first)
@@ -26,14 +26,14 @@ void learner_begin_task(struct learner *learner, int64_t first)
 	const struct learner_plan *plan = &learner->plan;
 	const double cheaper =
 		learner->config.budget > 0 && !first ? plan->price / plan->first_price : 1;
-	const double iterations = learner->task.told && learner->task.iterations
-					  ? (double)learner->task.iterations
+	const double iterations = learner->steps.task.told && learner->steps.task.iterations
+					  ? (double)learner->steps.task.iterations
 					  : plan->per_step * (double)steps * cheaper;
 
 	learner->leaving.count +=
 		pool_task(learner->pool, learner->leaving.ids + learner->leaving.count);
-	learner->task.first = first;
-	learner->task.next = false;
+	learner->steps.task.first = first;
+	learner->steps.task.next = false;
 	if (iterations >= 0.5)
 		schedule_task(learner->schedule, learner->iteration, llround(iterations));
 	EXTRAS_EACH (learner, begin_task)
@@ -43,11 +43,11 @@ void learner_begin_task(struct learner *learner, int64_t first)
 void learner_end_part(struct learner *learner)
 {
 	struct learner_part part = {.iteration = learner->iteration,
-		.step = learner->steps,
+		.step = learner->steps.count,
 		.fresh = NAN,
 		.replayed = NAN};
 
-	if (!learner->plan.part_steps || learner->steps % learner->plan.part_steps)
+	if (!learner->plan.part_steps || learner->steps.count % learner->plan.part_steps)
 		return;
 	EXTRAS_EACH (learner, end_part)
 		extra_types[e]->end_part(learner->extras[e], learner, &part);

@@ -25,7 +25,7 @@ void learner_tell_macs(const struct learner *learner, double macs)
 void learner_tell_lead(const struct learner *learner, struct learner_lead *lead)
 {
 	lead->iteration = learner->iteration;
-	lead->step = learner->steps;
+	lead->step = learner->steps.count;
 	if (learner->watch.lead)
 		learner->watch.lead(learner->watch.context, lead);
 }
@@ -138,8 +138,8 @@ static bool begin_stride(void *context, float loss)
 	const struct loss_view view = learner_loss_view(learner);
 
 	stride->loss = loss + (float)loss_held(learner->loss, &view);
-	learner->diverged = !isfinite(stride->loss) && !learner_population(learner);
-	if (learner->diverged)
+	learner->latest.diverged = !isfinite(stride->loss) && !learner_population(learner);
+	if (learner->latest.diverged)
 		return false;
 	stride->rate = (float)learner_rate(learner, stride->k);
 	stride->averages = average_due(learner->average, stride->k);
@@ -205,16 +205,16 @@ static int iterate(struct learner *learner, struct err *err)
 	int code;
 
 	loss_weigh(learner->loss, learner->room.ids, learner->room.weights, learner->set.batch);
-	learner->diverged = false;
+	learner->latest.diverged = false;
 	EXTRAS_EACH (learner, logits)
-		stride.logits = learner->new_step ? learner->room.logits : NULL;
+		stride.logits = learner->steps.fresh ? learner->room.logits : NULL;
 	code = read_batch(learner, k, &batch, err);
 	if (!code)
 		code = runner_descend(
 			learner->runner, &descent, learner->stats[0], &batch, stride.logits, err);
 	if (code)
 		return code;
-	if (learner->diverged)
+	if (learner->latest.diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
 			(long long)k, fabs((double)stride.loss), learner_rate(learner, k));
 	tell_step(learner, stride.averages);
@@ -223,9 +223,9 @@ static int iterate(struct learner *learner, struct err *err)
 			code = extra_types[e]->stepped(learner->extras[e], learner, &stride, err);
 	if (code)
 		return code;
-	learner->last_loss = (double)stride.loss;
+	learner->latest.loss = (double)stride.loss;
 	learner->iteration = k;
-	learner->new_step = false;
+	learner->steps.fresh = false;
 	learner->unsettled.due = true;
 	move_stats(learner, stride.averages);
 	return settle(learner, &batch, err);

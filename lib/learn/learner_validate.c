@@ -184,7 +184,7 @@ static int make_room(struct validator *v, const struct learner *learner, struct 
 	const size_t n = (size_t)learner->set.validation_batch;
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
-	bool whole = (v->room.inputs = mem_new(n * learner->floats, sizeof(float))) &&
+	bool whole = (v->room.inputs = mem_new(n * learner->inputs.floats, sizeof(float))) &&
 		     (v->room.labels = mem_new(n, sizeof(*v->room.labels))) &&
 		     (v->room.losses = mem_new(n, sizeof(float))) &&
 		     (v->room.logits = mem_new(
@@ -193,7 +193,8 @@ static int make_room(struct validator *v, const struct learner *learner, struct 
 	for (int i = 0; i <= average_count(learner->average) && whole; i++)
 		whole = (v->params[i] = mem_new(params, sizeof(float))) &&
 			(!stats || (v->stats[i] = mem_new(stats, sizeof(float))));
-	return whole ? 0 : err_memory(err, "a second validation batch", n * learner->floats * 4);
+	return whole ? 0
+		     : err_memory(err, "a second validation batch", n * learner->inputs.floats * 4);
 }
 
 /* A small net of our own, and classes: a loss of numbers has room for one thread only. */

@@ -135,7 +135,7 @@ static inline void school_label(
 
 static inline int school_reveal_try(struct school *school, struct err *err)
 {
-	const size_t floats = school->learner->floats;
+	const size_t floats = school->learner->inputs.floats;
 	float *inputs = calloc(STEP * floats, sizeof(float));
 	const struct learner_target *target = &school->learner->target;
 	union target *labels = calloc(STEP * (size_t)target->width, sizeof(*labels));

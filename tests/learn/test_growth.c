@@ -73,7 +73,8 @@ static void grow(struct school *school, int classes)
 	struct learner *former;
 	struct err err;
 
-	assert_ok(learner_grow(school->learner, classes, school->learner->floats, &former, &err),
+	assert_ok(learner_grow(
+			  school->learner, classes, school->learner->inputs.floats, &former, &err),
 		err);
 	learner_grown(school->learner, former, 0);
 }
@@ -227,7 +228,7 @@ static void the_net_stays(void **state)
 		struct err err;
 
 		go(&school, 5, before);
-		assert_ok(learner_grow(learner, after, learner->floats, &former, &err), err);
+		assert_ok(learner_grow(learner, after, learner->inputs.floats, &former, &err), err);
 		from = net_params(former->net);
 		to = net_params(learner->net);
 		assert_int_equal(from->count, to->count);

@@ -320,7 +320,7 @@ static void averages_have_statistics(void **state)
 	const size_t floats = net_stats(learner->net)->floats;
 	const float keep = (float)average_gamma(learner->average, 0);
 	float *before = calloc(floats, sizeof(float)), *losses = calloc(8, sizeof(float));
-	float *inputs = calloc(2 * learner->floats, sizeof(float));
+	float *inputs = calloc(2 * learner->inputs.floats, sizeof(float));
 	float served[2][CLASSES], own[2][CLASSES], others[2][CLASSES];
 	struct err err;
 
@@ -355,7 +355,8 @@ static void averages_have_statistics(void **state)
 					"TUMM"
 					"TUMMSS");
 	for (int i = 0; i < 2; i++)
-		sample_input(i, inputs + (size_t)i * learner->floats, learner->floats);
+		sample_input(
+			i, inputs + (size_t)i * learner->inputs.floats, learner->inputs.floats);
 	assert_ok(learner_predict(learner, LEARNER_AVERAGE, inputs, 2, served[0], &err), err);
 	assert_ok(runner_infer(learner->runner, learner_params(learner, LEARNER_AVERAGE),
 			  learner->stats[LEARNER_AVERAGE], inputs, 2, own[0], &err),

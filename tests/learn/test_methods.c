@@ -119,7 +119,7 @@ static void mir_chooses_what_a_step_would_harm(void **state)
 		for (int i = 0, next = 8; i < 16; i++) {
 			const bool kept = next < 16 && fetches.ids[1][i] == fetches.ids[2][next];
 
-			assert_true(fetches.ids[1][i] < school.learner->task.first);
+			assert_true(fetches.ids[1][i] < school.learner->steps.task.first);
 			rises[i] += loss_of(school.learner, params, fetches.ids[1][i]);
 			next += kept;
 			if (kept)
@@ -157,7 +157,7 @@ static void gdumb_starts_again(void **state)
 	school_reveal(&school);
 	assert_same(learner_params(school.learner, LEARNER_PLAIN),
 		learner_params(fresh.learner, LEARNER_PLAIN), floats);
-	assert_int_equal(school.learner->task.first, 3 * STEP);
+	assert_int_equal(school.learner->steps.task.first, 3 * STEP);
 	assert_int_equal(pool_count(school.learner->pool), 20);
 	school_train(&school, 4);
 	/* Within the task it goes on. */
@@ -182,10 +182,10 @@ static void tasks_are_told_or_counted(void **state)
 	learner_report(school.learner, &report);
 	assert_true(fabs(report.rate - 0.05) < 1e-12);
 	school_go(&school, 2, 4);
-	assert_int_equal(school.learner->task.first, 2 * STEP);
+	assert_int_equal(school.learner->steps.task.first, 2 * STEP);
 	learner_task(school.learner, 6);
 	school_reveal(&school);
-	assert_int_equal(school.learner->task.first, 3 * STEP);
+	assert_int_equal(school.learner->steps.task.first, 3 * STEP);
 	learner_report(school.learner, &report);
 	assert_true(fabs(report.rate - 0.1) < 1e-12);
 	school_train(&school, 3);
@@ -193,7 +193,7 @@ static void tasks_are_told_or_counted(void **state)
 	assert_true(fabs(report.rate - 0.05) < 1e-12);
 	school_reveal(&school);
 	school_reveal(&school);
-	assert_int_equal(school.learner->task.first, 3 * STEP);
+	assert_int_equal(school.learner->steps.task.first, 3 * STEP);
 	school_close(&school);
 }
 

@@ -181,8 +181,8 @@ int population_predict(struct population *population, struct learner *learner,
 		const float *some;
 
 		code = learner_new_inputs(learner, step->first + at,
-			step->inputs ? step->inputs + (size_t)at * learner->floats : NULL, count,
-			&some, err);
+			step->inputs ? step->inputs + (size_t)at * learner->inputs.floats : NULL,
+			count, &some, err);
 		if (!code)
 			code = predict_some(
 				population, learner, some, step->labels + at, count, hits, err);
@@ -260,7 +260,7 @@ static int stepped(
 		learner_tell(learner, LEARNER_TRAIN, first->batch->n);
 		learner_tell(learner, LEARNER_UPDATE, 0);
 	}
-	learner->diverged = !sound;
+	learner->latest.diverged = !sound;
 	return sound ? 0
 		     : err_set(err, ERR_STATE,
 			       "iteration %lld: the losses of all %d models are NaN, at "
@@ -279,7 +279,8 @@ static void end_part(void *extra, struct learner *learner, struct learner_part *
 	part->best = best;
 	for (int i = 0; i < part->models; i++)
 		part->accuracy[i] = (double)population->members[i].hits / seen;
-	part->selected = learner->steps / learner->plan.part_steps % population->select_every == 0;
+	part->selected =
+		learner->steps.count / learner->plan.part_steps % population->select_every == 0;
 	if (part->selected)
 		spread(population, learner->net, best, population->members[best].scale);
 	for (int i = 0; i < part->models; i++)

@@ -91,7 +91,7 @@ int published_renew(struct published *published, struct learner *learner, struct
 {
 	struct renewal renewal = {.published = published,
 		.parts = learner->parts,
-		.weigh = &learner->weigh,
+		.weigh = &learner->target.weigh,
 		.numbers = learner_mixture(learner)};
 
 	learner_number_scales(learner, &renewal.scales);
@@ -161,7 +161,7 @@ static int make(struct published *made, struct learner *learner,
 	several.engine.vectors = code ? NULL : net_vectors(made->net);
 	for (int i = 1; i <= made->count; i++)
 		several.models += made->models[i].predictor > 0;
-	for (int i = 0; i < 2 && learner->weigh.count && !code; i++)
+	for (int i = 0; i < 2 && learner->target.weigh.count && !code; i++)
 		code = class_weights_reserve(
 			&made->blends[i].weigh, net_spec(learner->net)->classes, err);
 	for (int i = 0; i < 2 && learner->numbers && !code; i++)
@@ -186,7 +186,7 @@ int published_new(struct published **published, struct learner *learner,
 		return err_memory(err, "predictions", sizeof(*made));
 	made->known = learner_classes(learner);
 	made->ops = learner->engine->ops;
-	made->floats = learner->floats;
+	made->floats = learner->inputs.floats;
 	made->target = learner->target.kind;
 	look_at_parts(made, learner->parts);
 	code = make(made, learner, config, err);
@@ -217,7 +217,7 @@ bool published_fits(const struct published *published, const struct learner *lea
 {
 	return published->known == learner_classes(learner) &&
 	       net_spec(published->net)->classes == net_spec(learner->net)->classes &&
-	       published->floats == learner->floats;
+	       published->floats == learner->inputs.floats;
 }
 
 const struct net *published_net(const struct published *published)
