@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "records/records_types.h"
 
-enum { MANY = 50, VERY_MANY = 200 }; /* values of labels that are whole numbers */
+enum { MANY = 50, VERY_MANY = 200 };        /* values of labels that are whole numbers */
+enum { LEAST_NUMBERS = 20, PER_WORD = 20 }; /* rows with numbers, for a few words to be mistakes */
 
 static const double GAPS = 1.1; /* a range that is so much larger than its values has gaps */
 static const double SMOOTH =
@@ -55,8 +56,8 @@ static int64_t label_at(const struct table_scan *scan, size_t row)
 
 /* How many rows have a label that is not a number; the first of them, or the number of rows. */
 struct words {
-	size_t first, count;
-	bool missing; /* all stand for a missing value, as NA does */
+	size_t first, count, numbers; /* numbers: rows with one */
+	bool missing;                 /* all stand for a missing value, as NA does */
 };
 
 static bool stands_for_missing(const struct table_scan *scan, int64_t class)
@@ -68,17 +69,25 @@ static bool stands_for_missing(const struct table_scan *scan, int64_t class)
 
 static struct words find_words(const struct table_scan *scan, const double *numbers)
 {
-	struct words words = {scan->rows.count, 0, true};
+	struct words words = {scan->rows.count, 0, 0, true};
 
 	for (size_t row = 0; row < scan->rows.count; row++) {
 		const int64_t label = label_at(scan, row);
 
+		words.numbers += label >= 0 && !isnan(numbers[label]);
 		if (label < 0 || !isnan(numbers[label]))
 			continue;
 		words.first = words.count++ ? words.first : row;
 		words.missing = words.missing && stands_for_missing(scan, label);
 	}
 	return words;
+}
+
+/* Few enough to be mistakes, as in a column of inputs. */
+static bool are_few(const struct words *words)
+{
+	return words->missing ||
+	       (words->numbers >= LEAST_NUMBERS && words->numbers >= PER_WORD * words->count);
 }
 
 static void leave_out(struct table_scan *scan, const double *numbers)
@@ -169,9 +178,10 @@ static int refuse_word(const struct table_scan *scan, const struct table_plan *p
 
 	return err_set(err, ERR_INPUT,
 		"%s, row %" PRIu64 ", column %s: \"%.60s\" is not a number, and %s "
-		"(stream.on_bad=skip leaves such rows out)",
+		"(stream.on_bad=skip leaves such rows out%s)",
 		path, table_scan_row(scan, plan, row), plan->columns[plan->label].name, name,
-		asked ? "model.target = number" : "the other labels are");
+		asked ? "model.target = number" : "the other labels are",
+		asked ? "" : "; --target class learns classes");
 }
 
 /* Several columns are numbers, as many as were said. */
@@ -196,7 +206,7 @@ static int check_several(const struct table_plan *plan, const char *path, const 
 	return 0;
 }
 
-/* Labels that are numbers, but for words where numbers are asked for or some are missing. */
+/* Labels that are numbers, but for words where numbers are asked for or that few rows have. */
 static int judge(bool *wanted, const double *numbers, struct table_scan *scan,
 	struct table_plan *plan, const char *path, const struct options *options, struct err *err)
 {
@@ -205,7 +215,7 @@ static int judge(bool *wanted, const double *numbers, struct table_scan *scan,
 	unsigned char *came;
 	struct labels labels;
 
-	if (words.count == scan->rows.count || (!asked && words.count && !words.missing))
+	if (words.count == scan->rows.count || (!asked && words.count && !are_few(&words)))
 		return asked ? refuse_word(scan, plan, path, words.first, asked, err) : 0;
 	came = mem_new((size_t)scan->classes, 1);
 	if (!came)

@@ -50,7 +50,9 @@ KINDS = [
     ("percent", lambda t: "%.1f%%" % dice.uniform(0, 100), "class", ["% is not a number", "digits and a decimal point"]),
     ("money", lambda t: '"$%s"' % format(dice.uniform(0, 1e5), ",.2f"), "class", ["is not a number, so all are classes"]),
     ("commas", lambda t: '"%d,%02d"' % (dice.randrange(90), dice.randrange(100)), "class", ["write decimal points"]),
-    ("word", among("oops"), "class", ["words in 1 of 300 rows (oops)", "--target number --set stream.on_bad=skip"]),
+    ("words", lambda t: "oops" if t % 14 == 0 else "%.3f" % dice.random(), "class",
+        ["words in 22 of 300 rows (oops)", "--target number --set stream.on_bad=skip"]),
+    ("grades", lambda t: "oops" if t == ODD else dice.randrange(1, 6), "class", ["words in 1 of 300 rows"]),
     ("far", lambda t: 1700000000 + t // 10 + dice.random(), "number",
         ["kept in 32 bits, near 1.7e+09 to the nearest 128", "subtract 1700000000 from all"]),
 ]
@@ -65,17 +67,27 @@ for name, label, kind, wanted in KINDS:
 tap.verdict("32 bits" not in run("run", "fractions.csv", "--out", "again").stderr, "nothing is said where 32 bits are enough")
 
 # One label of many that is missing, or no number: an error that names it, or left out. Nothing is written before.
-for words, asked in [("NaN", []), ("NA", []), ("inf", []), ("oops", ["--target", "number"]), ("", ["--target", "number"])]:
+for words, asked in [("NaN", []), ("NA", []), ("inf", []), ("oops", []), ('"1,5"', []), ("oops", ["--target", "number"]), ("", ["--target", "number"])]:
     path = write("hole.csv", among(words))
     refused = run("run", path, "--out", "hole", *asked)
     tap.verdict(refused.returncode in (1, 2) and "row 202, column y" in refused.stderr and "stream.on_bad=skip" in refused.stderr and
-        '"%s"' % words in refused.stderr.replace("is empty", '""') and not os.path.exists("hole"),
+        '"%s"' % words.strip('"') in refused.stderr.replace("is empty", '""') and not os.path.exists("hole"),
         '"%s" among numbers is named, and what leaves it out' % words, refused)
     skipped = run("run", path, "--out", "skipped", "--set", "stream.on_bad=skip", "--json", *asked)
     told = json.loads(skipped.stdout.splitlines()[-1]) if skipped.returncode == 0 else {}
     tap.verdict(told.get("target") == "number" and told["samples"] == ROWS - 1 and told["mae"] < 1 and
         "row 202: has no label; left out" in skipped.stderr, "... which learns the others", skipped)
     subprocess.run(["rm", "-r", "skipped"], check=True)
+named = run("run", write("few.csv", among("oops")), "--target", "class", "--out", "named", "--set", "eval.count=1")
+tap.verdict(named.returncode == 0 and "classes" in named.stdout, "--target class takes numbers and words as classes", named)
+
+# Rows through a pipe are learned as they come: whole numbers are classes, and that they look like quantities is said.
+for name, label, told in [("piped", lambda: dice.randrange(1000, 9000), True), ("codes", lambda: dice.randrange(60), False)]:
+    rows = "".join("%.3f,%d\n" % (dice.gauss(0, 1), label()) for t in range(210))
+    done = subprocess.run([retain, "run", "-", "--label", "y", "--out", name], input="a,y\n" + rows, capture_output=True,
+        text=True, check=False)
+    tap.verdict(done.returncode == 0 and (("different whole numbers in the first 200" in done.stderr and
+        "--target number" in done.stderr) == told), "%s that look%s like quantities" % (name, "" if told else " not"), done.stderr)
 none = run("run", write("words.csv", lambda t: "ab"[t % 2]), "--target", "number", "--set", "stream.on_bad=skip", "--out", "none")
 tap.verdict(none.returncode == 2 and "row 2" in none.stderr and not os.path.exists("none"), "words alone are refused in any case", none)
 sys.exit(tap.plan())

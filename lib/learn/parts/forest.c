@@ -24,6 +24,7 @@ enum {
 	MODELS = 2,
 	TREES = 24,   /* of both */
 	NODES = 512,  /* of a tree, at most; the first is the root */
+	TURNED = 16,  /* nodes whose counts are turned together */
 	DEEPEST = 14, /* levels */
 	BAG = 2000,   /* rows that a tree is built from, at most */
 	THRESHOLDS = 8,
@@ -553,16 +554,21 @@ static bool tree_is_sound(const struct forest *forest, const struct tree *tree)
 	return sound;
 }
 
-/* Checkpoints have a tree's counts class by class, which is how they grow: there, and back. */
+/*
+ * Checkpoints have a tree's counts class by class, which is how they grow: there, and back. A few nodes
+ * at a time, so that both sides stay in the cache: a stream whose classes are new in every row does this
+ * for every row.
+ */
 static void turn_counts(struct forest *forest, int at, bool back)
 {
-	for (int node = 0; node < NODES; node++)
-		for (int c = 0; c < forest->known; c++) {
-			float *here = counts_of(forest, at, node) + c;
-			float *there = forest->turned + (size_t)c * NODES + node;
+	for (int node = 0; node < NODES; node += TURNED)
+		for (int c = 0; c < forest->known; c++)
+			for (int i = node; i < node + TURNED; i++) {
+				float *here = counts_of(forest, at, i) + c;
+				float *there = forest->turned + (size_t)c * NODES + i;
 
-			*(back ? here : there) = *(back ? there : here);
-		}
+				*(back ? here : there) = *(back ? there : here);
+			}
 }
 
 static void tree_state(struct forest *forest, int at, struct state *state)
@@ -578,7 +584,8 @@ static void tree_state(struct forest *forest, int at, struct state *state)
 	state_double(state, "record", &tree->record);
 	turn_counts(forest, at, false);
 	state_class_floats(state, "counts", forest->turned, (size_t)forest->known, NODES);
-	turn_counts(forest, at, true);
+	if (state_reading(state))
+		turn_counts(forest, at, true);
 	state_leave(state);
 	if (state_reading(state) && !state_failed(state) && !tree_is_sound(forest, tree)) {
 		state_refuse(state, ERR_FORMAT, "a tree whose nodes cannot be");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words/decimal.h"
 #include "session/run/run.h"
 #include "store/journal.h"
 
@@ -125,6 +126,48 @@ int run_class(struct run *run, const char *name, int32_t *label, struct err *err
 			run->classes_most ? "; if this is one more, set it higher" : "");
 	*label = next;
 	return class_list_add(&run->names, next, name, err);
+}
+
+/* A label that is a whole number, by its name or as it came. */
+static bool is_whole(const struct run *run, int32_t label, int64_t *number)
+{
+	const char *name = class_list_name(&run->names, label);
+
+	*number = label;
+	return !name || decimal_whole(name, strlen(name), number);
+}
+
+/*
+ * Labels that come, of which nothing says what they are, are classes. Whole numbers that hardly come
+ * again and lie far apart look like quantities, which is said once.
+ */
+void run_judge_labels(const struct run *run, int n)
+{
+	enum { LOOKED_AT = 200, DIFFERENT = 50, APART = 4 };
+	const int64_t scored = run_scored(run);
+	int64_t different = 0, least = INT64_MAX, most = INT64_MIN;
+
+	if (!run->classes_most || run->errors || scored < LOOKED_AT || scored - n >= LOOKED_AT ||
+		strcmp(options_text(run->config.options, "model.target"), "auto") != 0)
+		return;
+	for (int32_t label = 0; label < confusion_classes(run->confusion); label++) {
+		int64_t number;
+
+		if (!confusion_class(run->confusion, label).seen)
+			continue;
+		if (!is_whole(run, label, &number))
+			return;
+		different++;
+		least = number < least ? number : least;
+		most = number > most ? number : most;
+	}
+	if (different > DIFFERENT && (most - least) / APART > different)
+		log_write(&run->config.log, LOG_WARN,
+			"labels: %" PRId64 " different whole numbers in the first %" PRId64
+			", from %" PRId64 " to %" PRId64
+			"; they are learned as classes; if they are quantities, begin anew with "
+			"--target number (model.target = number)",
+			different, scored, least, most);
 }
 
 int run_reveal(

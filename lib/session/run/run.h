@@ -246,6 +246,8 @@ int run_note_classes(struct run *run, int32_t below, struct err *err);
 bool run_class_names(const struct run *run, const char **names);
 /* Notes in the journal what its labels are, or refuses one of other labels. */
 int run_note_target(struct run *run, struct err *err);
+/* After a step of n labels was scored: warns, once, of classes that look like quantities. */
+void run_judge_labels(const struct run *run, int n);
 /* Loads names from the journal, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
 /* The same for whoever reads a journal: those from *kept on. */

@@ -134,8 +134,10 @@ static void score_classes(
 void run_score(struct run *run, const union target *guesses, const union target *labels, int n)
 {
 	(run->errors ? score_numbers : score_classes)(run, guesses, labels, n);
-	if (!run->errors)
-		run_weigh_labels(run, labels, n);
+	if (run->errors)
+		return;
+	run_weigh_labels(run, labels, n);
+	run_judge_labels(run, n);
 }
 
 /* Version 3 had no more than the sums; the rest begins anew. */
