@@ -46,13 +46,14 @@ static void add_option(struct text *out, const struct arg *row, int width)
 static void print_help(const struct args *args)
 {
 	int width = (int)strlen("help");
-	struct text words = {0};
+	struct text words = {0}, usage = {0};
 
 	for (const struct arg *row = args->rows; row->name; row++)
 		if (option_width(row) > width)
 			width = option_width(row);
-	text_addf(&words, "usage: %s [OPTION...]%s%s\n", args->program, *args->operands ? " " : "",
-		args->operands);
+	text_addf(&usage, "usage: %s [OPTION...] %s", args->program, args->operands);
+	text_add_wrapped(&words, usage.failed ? "" : usage.data, 0, 2);
+	text_release(&usage);
 	text_add_wrapped(&words, args->about, 0, 0);
 	text_add(&words, "\n");
 	for (const struct arg *row = args->rows; row->name; row++)

@@ -61,10 +61,10 @@ struct text;
 
 /*
  * Adds lines for a person; on a terminal they end between words, but for those that start with a
- * blank. The first one begins in this column.
+ * blank. The first one begins in this column, and what is wrapped is indented.
  */
 enum { COLUMNS = 80 };
-void add_fitting(struct text *out, FILE *to, int column, const char *words);
+void add_fitting(struct text *out, FILE *to, int column, int indent, const char *words);
 
 /*
  * Prints words for a person, tamed like messages, and releases them; an error if memory ran out

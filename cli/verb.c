@@ -15,7 +15,7 @@ enum { MESSAGE = 8192 }; /* bytes at most; none is needed from the heap, which m
 
 static char last[MESSAGE];
 
-void add_fitting(struct text *out, FILE *to, int column, const char *words)
+void add_fitting(struct text *out, FILE *to, int column, int indent, const char *words)
 {
 	char line[MESSAGE];
 
@@ -24,7 +24,7 @@ void add_fitting(struct text *out, FILE *to, int column, const char *words)
 
 		snprintf(line, sizeof(line), "%.*s", size, at);
 		if (isatty(fileno(to)) && *line != ' ')
-			text_add_wrapped(out, line, column, 2);
+			text_add_wrapped(out, line, column, indent);
 		else
 			text_addf(out, "%s\n", line);
 		at += size;
@@ -37,7 +37,7 @@ static void put_message(const char *message)
 {
 	struct text words = {0};
 
-	add_fitting(&words, stderr, (int)strlen("retain: "), message);
+	add_fitting(&words, stderr, (int)strlen("retain: "), 2, message);
 	if (words.failed || !words.data)
 		fprintf(stderr, "retain: %s\n", message);
 	else
@@ -121,8 +121,8 @@ static void print_verbs(FILE *to, const char *program, const char *about, const 
 	fprintf(to, "usage: %s VERB [OPTION...]\n%s\n\n", program, about);
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(to, "  %-14s  %s\n", verb->name, verb->help);
-	fprintf(to, "\n\"%s VERB --help\" describes a verb, and so does \"%s help VERB\".\n",
-		program, program);
+	fprintf(to, "\n\"%s VERB --help\" and \"%s help VERB\" describe a verb.\n", program,
+		program);
 }
 
 static int unknown_verb(const char *program, const char *typed, const struct verb *verbs)

@@ -141,7 +141,7 @@ static void describe(FILE *to, const char *about)
 {
 	struct text words = {0};
 
-	add_fitting(&words, to, 0, about);
+	add_fitting(&words, to, 0, 2, about);
 	print_words(to, &words, NULL);
 	fflush(to);
 }
@@ -166,6 +166,8 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	live_describe(live, about, sizeof(about));
 	if (watch->describe)
 		describe(stderr, about);
+	if (isatty(ends.input))
+		say("reads lines that you type; Ctrl-D ends them");
 	bad = live_session(live)->bad;
 	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
 	code = live_go(live, &result->run, err);

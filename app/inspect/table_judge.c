@@ -61,17 +61,17 @@ static bool judge_words(struct survey *s, int i, bool unique)
 	if (20 * seen->dates >= 19 * there && s->plan.time < 0)
 		say(s, COSTS,
 			"column %s: has dates, which are taken as categories; is it the time? "
-			"table.time=%s",
+			"--time %s",
 			column->name, column->name);
 	else if (unique && seen->blanks >= 2 * there)
 		say(s, COSTS,
 			"column %s: no value comes twice, and they have several words; is it a "
-			"text? table.text=%s",
+			"text? --set table.text=%s",
 			column->name, column->name);
 	else if (unique)
 		say(s, COSTS,
 			"column %s: no value comes twice, as in an id; leave it out: "
-			"table.ignore=%s",
+			"--ignore %s",
 			column->name, column->name);
 	else
 		return false;
@@ -131,12 +131,12 @@ static void judge_input(struct survey *s, int i, double majority)
 	else if (s->plan.columns[i].role == TABLE_DATE && s->plan.time < 0)
 		say(s, ODD,
 			"column %s: has dates, from which days, week and year are inputs; is it "
-			"the time? table.time=%s",
+			"the time? --time %s",
 			column->name, column->name);
 	else if (column->different == 1 && !column->more && !column->missing)
 		judge_constant(s, column, name_list_at(&seen->values.names, 0));
 	else if (rows >= ROWS_LEAST && number && unique && seen->growing == there)
-		say(s, COSTS, "column %s: counts up, as an id does; leave it out: table.ignore=%s",
+		say(s, COSTS, "column %s: counts up, as an id does; leave it out: --ignore %s",
 			column->name, column->name);
 	else if (rows >= ROWS_LEAST && judge_words(s, i, unique))
 		return;
@@ -263,7 +263,7 @@ static void judge_order(struct survey *s)
 		sight_in_runs((int64_t)rows->count, changes, s->scan.classes))
 		say(s, COSTS,
 			"rows lie class by class; unless that is how they came, "
-			"stream.order=random "
+			"--set stream.order=random "
 			"mixes them");
 }
 

@@ -171,7 +171,7 @@ static int no_time(struct scanning *s, const struct err *why)
 {
 	text_addf(&s->no_time,
 		"column %s is not the time, because of row %" PRIu64 ": %.200s; rows stay in their "
-		"order (table.ignore=%s leaves the column out)\n",
+		"order (--ignore %s leaves the column out)\n",
 		s->plan->columns[s->plan->time].name, row_number(s), why->message,
 		s->plan->columns[s->plan->time].name);
 	s->plan->columns[s->plan->time].role = TABLE_NUMBER;

@@ -90,11 +90,11 @@ static void note_ids(struct table_plan *plan)
 		if (at->left_out)
 			text_addf(&plan->notes, ", %s", at->name);
 	if (count > 1)
-		text_addf(&plan->notes,
-			": values never come again, as those of ids; left out "
-			"(table.ids=keep, or table.text=NAME for a text, keeps them)\n");
+		text_addf(&plan->notes, ": values never come again, as those of ids; left out "
+					"(--set table.ids=keep, or --set table.text=NAME for a "
+					"text, keeps them)\n");
 	else
-		text_addf(&plan->notes, ": %s; left out (table.ids=keep keeps it)\n",
+		text_addf(&plan->notes, ": %s; left out (--set table.ids=keep keeps it)\n",
 			first->cells.words ? "its values never come again, as those of ids or notes"
 					   : "counts up, as row numbers do");
 }

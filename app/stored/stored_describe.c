@@ -223,7 +223,7 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 		describe_data(stored, &words);
 		text_addf(&words, "\n");
 		describe_choice(stored, &words);
-		text_addf(&words, "  (why: docs/reference/defaults.md)");
+		text_addf(&words, " (why: docs/reference/defaults.md)");
 	} else {
 		text_addf(&words,
 			"%s · %" PRId64 " time step%s · %" PRId64

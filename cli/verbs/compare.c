@@ -74,7 +74,7 @@ static int print_table(const struct contest *contest, struct err *err)
 
 	contest_table(contest, isatty(STDOUT_FILENO) ? COLUMNS : 0, &words);
 	if (!words.failed)
-		add_fitting(&fitting, stdout, 0, words.data);
+		add_fitting(&fitting, stdout, 0, 2, words.data);
 	fitting.failed |= words.failed;
 	text_release(&words);
 	return print_words(stdout, &fitting, err);

@@ -131,6 +131,8 @@ static void print_advice(const struct data_info *info)
 /* Classes and how many samples they have, or the range of numbers. */
 static void print_labels(const struct data_info *info)
 {
+	char grouped[2][RUN_LOG_GROUPED];
+
 	if (info->source.target == TARGET_NUMBER) {
 		if (source_width(&info->source) > 1)
 			printf("  %-12s %d numbers; the first is from %g to %g\n", "labels",
@@ -140,8 +142,9 @@ static void print_labels(const struct data_info *info)
 				info->most);
 		return;
 	}
-	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",
-		info->classes, info->smallest, info->largest);
+	printf("  %-12s %d, with %s to %s samples of the stream", "classes", info->classes,
+		run_log_grouped(grouped[0], info->smallest),
+		run_log_grouped(grouped[1], info->largest));
 	if (info->classes < info->source.classes)
 		print("; %d of the numbers 0 to %d never come%s",
 			info->source.classes - info->classes, info->source.classes - 1,

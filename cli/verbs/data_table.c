@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
+#include "log/run_log.h"
 
 enum { NAME_WIDTH = 20, NAME_MOST = 40, TOLD_MOST = 5 };
 
@@ -25,63 +27,78 @@ static int name_width(const struct table_info *info)
 	return width < NAME_MOST ? width : NAME_MOST;
 }
 
-static void print_plain(const char *words)
+static void add_plain(struct text *out, const char *words)
 {
 	for (; *words; words++)
-		putchar((unsigned char)*words < ' ' || *words == 0x7f ? '.' : *words);
+		text_addf(out, "%c", (unsigned char)*words < ' ' || *words == 0x7f ? '.' : *words);
 }
 
-static void print_values(const struct table_info_column *column, int64_t rows)
+static void add_values(struct text *out, const struct table_info_column *column, int64_t rows)
 {
 	const bool label = !strcmp(column->kind, "label");
 	const bool numbers = column->numbers && !column->words && !label;
+	const char *more = column->more ? "more than " : "";
+	char grouped[RUN_LOG_GROUPED];
+	const char *different = run_log_grouped(grouped, column->different);
 
 	if (column->number) {
-		printf("a number, from %g to %g, %s%" PRId64 " values", column->least, column->most,
-			column->more ? "more than " : "", column->different);
+		text_addf(out, "a number, from %g to %g, %s%s values", column->least, column->most,
+			more, different);
 		return;
 	}
 	if (numbers) {
-		printf("from %g to %g, mean %g", column->least, column->most, column->mean);
+		text_addf(out, "from %g to %g, mean %g", column->least, column->most, column->mean);
 		return;
 	}
-	print("%s%" PRId64 " %s", column->more ? "more than " : "", column->different,
-		label ? "classes" : "different");
+	text_addf(out, "%s%s %s", more, different, label ? "classes" : "different");
 	for (int i = 0; i < column->shown_count && strcmp(column->kind, "text") != 0; i++) {
-		print("%s ", i ? "," : ":");
-		print_plain(column->shown[i].name);
-		printf(" %.1f %%", 100 * (double)column->shown[i].count / (double)rows);
+		text_add(out, i ? ", " : ": ");
+		add_plain(out, column->shown[i].name);
+		text_addf(out, " %.1f %%", 100 * (double)column->shown[i].count / (double)rows);
 	}
 	if (column->different > column->shown_count && strcmp(column->kind, "text") != 0)
-		printf(", ...");
+		text_add(out, ", ...");
+}
+
+static void add_column(
+	struct text *out, const struct table_info_column *column, int64_t rows, int width)
+{
+	const int size = (int)strlen(column->name), at = width + 30;
+	struct text values = {0};
+
+	text_add(out, "  ");
+	add_plain(out, column->name);
+	text_addf(out, "%*s %-8s  %6d  %7" PRId64 "  ", size < width ? width - size : 0, "",
+		column->kind, column->inputs, column->missing);
+	add_values(&values, column, rows);
+	add_fitting(out, stdout, at, at, values.data ? values.data : "");
+	out->failed |= values.failed;
+	text_release(&values);
 }
 
 void data_table_print(const struct table_info *info)
 {
 	const int width = name_width(info);
+	struct text out = {0};
 
-	print("\n  %-*s kind      inputs  missing  values\n", width, "column");
-	for (int i = 0; i < info->count; i++) {
-		const struct table_info_column *column = info->columns + i;
-
-		printf("  ");
-		print_plain(column->name);
-		print("%*s %-8s  %6d  %7" PRId64 "  ",
-			(int)strlen(column->name) < width ? width - (int)strlen(column->name) : 0,
-			"", column->kind, column->inputs, column->missing);
-		print_values(column, info->rows);
-		putchar('\n');
-	}
+	text_addf(&out, "\n  %-*s kind      inputs  missing  values\n", width, "column");
+	for (int i = 0; i < info->count; i++)
+		add_column(&out, info->columns + i, info->rows, width);
 	if (!info->headed)
-		printf("\n  The first line is taken as a row (table.header); columns are "
-		       "numbered.\n");
+		text_add(&out, "\n  The first line is taken as a row (table.header); columns are "
+			       "numbered.\n");
 	if (info->wrong_count)
-		printf("\n  looks wrong\n");
+		text_add(&out, "\n  looks wrong\n");
 	for (int i = 0; i < info->wrong_count; i++) {
-		printf("    ");
-		print_plain(info->wrong[i].words);
-		putchar('\n');
+		struct text wrong = {0};
+
+		add_plain(&wrong, info->wrong[i].words);
+		text_add(&out, "    ");
+		add_fitting(&out, stdout, 4, 6, wrong.data ? wrong.data : "");
+		out.failed |= wrong.failed;
+		text_release(&wrong);
 	}
+	print_words(stdout, &out, NULL);
 }
 
 void data_table_tell(const struct options *options, bool quiet)

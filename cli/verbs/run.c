@@ -94,9 +94,10 @@ static void print_live(const struct watch_result *all, const struct request *req
 	fprintf(stderr, "  %-26s%7s   in %s line%s, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->lines == 1 ? "" : "s", all->bad_lines);
-	fprintf(stderr, "%s Go on with: %s run --resume %s\n",
+	fprintf(stderr, "%s Go on with: %s run %s--resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
-		brought_words(), request->out);
+		brought_words(), request->feed && strcmp(request->feed, "-") ? "DATA " : "",
+		request->out);
 }
 
 static void print_summary(const struct watch_result *all, const struct request *request)
@@ -123,8 +124,8 @@ static void print_summary(const struct watch_result *all, const struct request *
 		result->iterations_per_s < 1000 ? result->iterations_per_s
 						: result->iterations_per_s / 1000);
 	if (all->skipped)
-		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
-			all->skipped);
+		printf("  %-26s%7s   sample%s that could not be read\n", "left out",
+			run_log_grouped(grouped[0], all->skipped), all->skipped == 1 ? "" : "s");
 	if (request->out && result->rows)
 		printf("Open %s/report.html to see when and why.\n", request->out);
 	if (result->saved)

@@ -93,6 +93,10 @@ static int add_curves(struct text *out, const struct run_log *log, bool utf8, st
 		/* Errors say more than the share of variance that they leave. */
 		if (curves[i].kind == CURVE_LE && run_log_of_numbers(log))
 			continue;
+		/* Of no more samples than that it is the curve before. */
+		if (curves[i].kind == CURVE_RECENT && log->count &&
+			log->rows[log->count - 1].samples <= RUN_LOG_RECENT)
+			continue;
 		code = curve_of_run(&curve, log, curves[i].kind, err);
 		if (code)
 			return code;

@@ -102,6 +102,14 @@ static int columns_of(const char *words, size_t size)
 	return columns;
 }
 
+/* A per cent sign stays with its number. */
+static size_t word_size(const char *words)
+{
+	const size_t size = strcspn(words, " \n");
+
+	return strncmp(words + size, " %", 2) ? size : size + 1 + strcspn(words + size + 1, " \n");
+}
+
 void text_add_wrapped(struct text *text, const char *words, int column, int indent)
 {
 	enum { WIDTH = 80 };
@@ -109,7 +117,7 @@ void text_add_wrapped(struct text *text, const char *words, int column, int inde
 
 	for (words += strspn(words, " \n"); *words; words += strspn(words, " \n")) {
 		const bool first = end == words, as_is = !first && end[0] == '\n' && end[1] == ' ';
-		const size_t size = strcspn(words, as_is ? "\n" : " \n");
+		const size_t size = as_is ? strcspn(words, "\n") : word_size(words);
 		const int columns = columns_of(words, size);
 
 		if (as_is) {

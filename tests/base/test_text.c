@@ -287,6 +287,7 @@ static void lines_are_wrapped(void **state)
 		{"six letters here", 71, 4, "six\n    letters here\n"},
 		{"four \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f end", 71, 2,
 			"four \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\n  end\n"},
+		{"of 90.5 % right", 72, 2, "of\n  90.5 % right\n"},
 		{"averylongwordthatfitsnowhere", 70, 2, "averylongwordthatfitsnowhere\n"},
 	};
 

@@ -48,11 +48,12 @@ def metrics(folder):
         return list(csv.DictReader(file))
 
 
-def on_a_terminal(*words):
-    """The lines that a terminal would get."""
+def on_a_terminal(*words, typed=""):
+    """The lines that a terminal would get, with what was typed."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([RETAIN, *words], stdout=theirs, stderr=theirs, env=dict(os.environ, TERM="dumb")) as process:
+    with subprocess.Popen([RETAIN, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=dict(os.environ, TERM="dumb")) as process:
         os.close(theirs)
+        os.write(ours, typed.encode() + b"\x04")
         said = b""
         try:
             while more := os.read(ours, 4096):
@@ -64,16 +65,26 @@ def on_a_terminal(*words):
 
 
 def eighty_columns():
-    table("wide.csv", [["a_column_with_a_long_name", "b", "label"]] + rows_of(90, lambda i: "xy"[i % 3 == 0]))
+    table("wide.csv", [["a_column_with_a_long_name", "b", "town", "label"]] +
+          [row[:2] + ["Llanfairpwll %d" % (i % 7)] + row[2:] for i, row in enumerate(rows_of(90, lambda i: "xy"[i % 3 == 0]))])
     for name, words, code in (
             ("a run", ["run", "wide.csv", "--out", "runs/wide"], 0),
             ("a folder that is taken", ["run", "wide.csv", "--out", "runs/wide"], 2),
             ("a column that is not there", ["run", "wide.csv", "--label", "a_column_with_a_lng_name"], 2),
             ("a comparison", ["compare", "wide.csv", "--seeds", "1,2"], 0),
-            ("its table again", ["compare", "wide.csv", "--seeds", "1,2"], 0)):
+            ("its table again", ["compare", "wide.csv", "--seeds", "1,2"], 0),
+            ("what is known of data", ["data", "info", "wide.csv"], 0),
+            ("the help of a verb of many words", ["version", "--help"], 0),
+            ("the help of a verb with verbs", ["model", "--help"], 0)):
         got, lines = on_a_terminal(*words)
         broad = [line for line in lines if len(line) > 80 and " it/s" not in line]  # no progress of dumb terminals
         verdict(got == code and lines and not broad, f"{name} fits 80 columns", got, broad or lines)
+    code, lines = on_a_terminal("show", "runs/wide")
+    verdict(code == 0 and any("accuracy before the label" in line for line in lines) and not any("last 1 000" in line for line in lines),
+            "90 rows have no curve of the last 1 000", code, lines)
+    code, lines = on_a_terminal("run", "-", "--out", "runs/typed", typed="a,label\n" + "1,x\n2,y\n" * 9)
+    verdict(code == 0 and "retain: reads lines that you type; Ctrl-D ends them" in lines,
+            "who types lines is told how to end", code, lines)
     out = run("compare", "wide.csv", "--seeds", "1,2")[1]
     verdict(re.search(r"accuracy \(LE\) +retention \(IR\).* cost\n", out), "a pipe gets whole rows", out)
 
@@ -234,7 +245,7 @@ def dates_that_are_none():
     table("dates.csv", [["date", "a", "label"]] + [["1/2/20%02d" % (i % 20), row[0], row[2]]
                                                     for i, row in enumerate(points(60))])
     code, _, why = run("run", "dates.csv")
-    verdict(code == 0 and "column date is not the time" in why and "table.ignore=date" in why,
+    verdict(code == 0 and "column date is not the time" in why and "--ignore date" in why,
             "a date that may mean two days is an input, not the time", code, why)
     table("gaps.csv", [["date", "a", "label"]] + [["NA" if i == 30 else "2020-01-%02d" % (i % 28 + 1), row[0], row[2]]
                                                    for i, row in enumerate(points(60))])
