@@ -7,6 +7,8 @@ need these packages.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pyretain._core import (
     FileError,
     FormatError,
@@ -26,21 +28,25 @@ from pyretain.learner import Learner, Metrics, Shape, Step
 from pyretain.model import Model
 from pyretain.versions import Version, drop_version, versions
 
+# What needs packages of others is loaded when it is asked for.
+if TYPE_CHECKING:
+    from pyretain.classifier import RetainClassifier as RetainClassifier
+    from pyretain.regressor import RetainRegressor as RetainRegressor
+    from pyretain.stream import RiverClassifier as RiverClassifier, RiverRegressor as RiverRegressor
+else:
+    _ESTIMATORS = {
+        "RetainClassifier": "pyretain.classifier",
+        "RetainRegressor": "pyretain.regressor",
+        "RiverClassifier": "pyretain.stream",
+        "RiverRegressor": "pyretain.stream",
+    }
 
-_ESTIMATORS = {  # what needs packages of others is loaded when it is asked for
-    "RetainClassifier": "pyretain.classifier",
-    "RetainRegressor": "pyretain.regressor",
-    "RiverClassifier": "pyretain.stream",
-    "RiverRegressor": "pyretain.stream",
-}
+    def __getattr__(name):
+        if name in _ESTIMATORS:
+            from importlib import import_module
 
-
-def __getattr__(name: str) -> object:
-    if name in _ESTIMATORS:
-        from importlib import import_module
-
-        return getattr(import_module(_ESTIMATORS[name]), name)
-    raise AttributeError(f"module 'pyretain' has no attribute {name!r}")
+            return getattr(import_module(_ESTIMATORS[name]), name)
+        raise AttributeError(f"module 'pyretain' has no attribute {name!r}")
 
 
 __version__ = _text(_lib.retain_version())

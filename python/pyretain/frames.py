@@ -102,6 +102,11 @@ def _batches(path: str) -> tuple[Any, Any]:
         return stream.schema, iter(stream)
 
 
+def _views(pyarrow: Any) -> list[Any]:
+    """Kinds of text that its CSV does not write; polars has no other."""
+    return [pyarrow.string_view()] if hasattr(pyarrow, "string_view") else []
+
+
 def _plain(schema: Any, path: str) -> Any:
     """The schema of what CSV can say; a column of lists or tables is refused by name."""
     import pyarrow
@@ -112,8 +117,17 @@ def _plain(schema: Any, path: str) -> Any:
         kind = field.type.value_type if types.is_dictionary(field.type) else field.type
         if types.is_nested(kind):
             raise InputError(f"{path}: column {field.name} is {kind}: a cell of a table is one value")
-        fields.append(pyarrow.field(field.name, pyarrow.string() if types.is_decimal(kind) else kind))
+        words = types.is_decimal(kind) or kind in _views(pyarrow)
+        fields.append(pyarrow.field(field.name, pyarrow.string() if words else kind))
     return pyarrow.schema(fields)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        return column.dictionary.cast(kind).take(column.indices)
+    return column.cast(kind)
 
 
 def _write(path: str, to: str) -> None:
@@ -124,7 +138,8 @@ def _write(path: str, to: str) -> None:
     plain = _plain(schema, path)
     with csv.CSVWriter(to, plain) as writer:
         for batch in batches:
-            writer.write(pyarrow.Table.from_batches([batch]).cast(plain))
+            columns = [_cast(batch.column(at), field.type) for at, field in enumerate(plain)]
+            writer.write(pyarrow.RecordBatch.from_arrays(columns, schema=plain))
 
 
 def as_csv(path: str) -> str:

@@ -92,6 +92,7 @@ WRITE = {
     "rows.parquet": lambda table, path: __import__("pyarrow.parquet").parquet.write_table(table, path, row_group_size=100),
     "rows.feather": lambda table, path: __import__("pyarrow.feather").feather.write_feather(table, path),
     "rows.arrow": lambda table, path: pa.ipc.new_stream(path, table.schema).write_table(table),
+    "rows.ipc": lambda table, path: pl.from_arrow(table).write_ipc(path),  # its text is string_view
 }
 
 
