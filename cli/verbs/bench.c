@@ -78,7 +78,7 @@ static int bench_train_verb(int argc, char **argv)
 		{"threads", "N", "threads; 0: one per processor", .integer = &config.engine.threads,
 			.most = 1024},
 		{"mode", "MODE", "train or infer", .text = &mode},
-		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &config.engine.isa},
+		{"isa", "NAME", "auto, avx512, avx2, neon or baseline", .text = &config.engine.isa},
 		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn",
 			.text = &config.engine.conv},
 		{"seconds", "S", "run at least this many seconds", .real = &config.seconds,
