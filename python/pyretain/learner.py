@@ -423,7 +423,7 @@ class Learner:
         if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
             labels = (labels,)
         elif isinstance(labels, np.ndarray):
-            labels = naming.unmasked(labels).tolist()
+            labels = naming.unmasked(np.atleast_1d(labels)).tolist()
         else:
             labels = list(labels)
         try:

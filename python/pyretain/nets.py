@@ -6,7 +6,7 @@ import contextlib
 import re
 import signal
 import threading
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Protocol, Sequence
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Protocol, Sequence
 
 from pyretain._core import InputError, RetainError, ffi, here, keep, lib, words_of
 
@@ -65,6 +65,13 @@ class Vectors(Protocol):
     def batch_free(self, at: int) -> None: ...
 
 
+class Beside(Protocol):
+    """What belongs to a net's weights and is not the library's."""
+
+    def add(self, state: dict[str, Any]) -> dict[str, Any]: ...
+    def leave(self, state: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
 def places(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], int]:
     """Where each lies in a flat array, (from, count); and the array's length."""
     made, at = [], 0
@@ -120,9 +127,14 @@ class Nets:
     """Makes a learner's nets, and keeps them as long as the library has them."""
 
     def __init__(
-        self, name: str, make: Callable[[Shape], Net], vectors: Optional[Vectors] = None, loss: bool = False
+        self,
+        name: str,
+        make: Callable[[Shape], Net],
+        vectors: Optional[Vectors] = None,
+        loss: bool = False,
+        beside: Optional[Beside] = None,
     ) -> None:
-        self.name, self.make, self.vectors, self.loss = name, make, vectors, loss
+        self.name, self.make, self.vectors, self.loss, self.beside = name, make, vectors, loss, beside
         self.kept: Any = None  # what was saved last
         self.handle = ffi.new_handle(self)
         self._held: set[Any] = set()  # nets and vectors

@@ -12,7 +12,7 @@ pytest.importorskip("safetensors", reason="there is no safetensors")
 
 from pyretain._core import ffi  # noqa: E402
 from pyretain.torch import net  # noqa: E402
-from pyretain.torch.net import Look  # noqa: E402
+from pyretain.torch.module import Look  # noqa: E402
 from pyretain.torch.vectors import STEPS, Vectors  # noqa: E402
 from test_torch_net import mlp  # noqa: E402
 

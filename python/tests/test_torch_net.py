@@ -3,6 +3,7 @@
 import copy
 import os
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ torch = pytest.importorskip("torch", reason="there is no PyTorch")
 pytest.importorskip("safetensors", reason="there is no safetensors")
 
 import pyretain.torch as rt  # noqa: E402
-from pyretain.torch.net import Look, last_linear  # noqa: E402
+from pyretain.torch.module import Look, last_linear  # noqa: E402
 
 nn = torch.nn
 torch.set_num_threads(1)  # other tests run at the same time
@@ -140,17 +141,68 @@ def test_statistics_constants_and_frozen_layers(stream):
         assert np.array_equal(given, inputs)
     assert learner.metrics().learning_efficacy > 0.5
     plain, serving = learner.state_dict("plain"), learner.state_dict("serving")
-    assert "constant" not in plain
+    assert torch.equal(plain["constant"], net.constant)
     assert plain["temperature"].shape == () and plain["temperature"] != 1
     for state in (plain, serving):
         assert torch.equal(state["fixed.weight"], net.fixed.weight)
         assert not torch.equal(state["body.1.running_mean"], torch.zeros(16))
     # Averages have statistics of their own.
     assert not torch.equal(plain["body.1.running_mean"], serving["body.1.running_mean"])
-    net.load_state_dict(serving, strict=False)
+    net.load_state_dict(serving)
     with torch.no_grad():
         said = torch.softmax(net.eval()(torch.tensor(inputs)), 1).numpy()
     assert np.allclose(said, learner.predict_proba(inputs), atol=1e-5)
+
+
+class Tied(nn.Module):
+    """Two layers have the same weights."""
+
+    def __init__(self, classes=3):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.second.weight = self.first.weight
+        self.head = nn.Linear(4, classes)
+
+    def forward(self, x):
+        return self.head(self.second(self.first(x).relu()).relu())
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_tied_weights_stay_tied(stream, own):
+    net = Tied()
+    optimizer = torch.optim.AdamW(net.parameters(), 0.01) if own else None
+    learner = rt.Learner(net, optimizer, input=(4,), **SMALL)
+    for inputs, labels in stream(10):
+        learner.learn(inputs, labels)
+    state = learner.state_dict()
+    assert torch.equal(state["first.weight"], state["second.weight"])
+    net.load_state_dict(state)
+    with torch.no_grad():
+        said = torch.softmax(net(torch.tensor(inputs)), 1).numpy()
+    assert np.allclose(said, learner.predict_proba(inputs), atol=1e-5)
+    rt.load_state_dict(learner, Tied().state_dict())
+    with pytest.raises(InputError, match="'second.weight' and 'first.weight' are one tensor"):
+        rt.load_state_dict(learner, {**state, "second.weight": torch.zeros(4, 4)})
+
+
+def test_constants_are_those_of_the_module():
+    learner = rt.Learner(Noisy(3), input=(4,), **SMALL)
+    other = Noisy(3)
+    rt.load_state_dict(learner, other.state_dict())
+    assert torch.equal(learner.state_dict("plain")["head.weight"], other.head.weight)
+    other.constant.mul_(2)
+    with pytest.raises(InputError, match="'constant' is a constant of the module, and differs"):
+        rt.load_state_dict(learner, other.state_dict())
+
+
+def test_hooks_of_parameters_come_along(stream):
+    """A gradient that a hook masks; PyTorch's copies have no such hooks."""
+    net = mlp(3)
+    net[0].weight.register_hook(lambda grad: grad * 0)
+    learner = rt.Learner(net, input=(4,), **SMALL, optimizer_decay=0)
+    learner.learn(*next(stream(1)))
+    state = learner.state_dict("plain")
+    assert torch.equal(state["0.weight"], net[0].weight) and not torch.equal(state["2.weight"], net[2].weight)
 
 
 def test_what_a_look_finds():
@@ -179,6 +231,42 @@ def test_a_modules_head_grows(stream):
         learner.learn(inputs, labels)
     assert learner.shape.classes == 3 and learner.state_dict()["2.weight"].shape == (3, 16)
     assert torch.equal(net[2].weight, net[2].weight) and net[2].weight.shape == (2, 16)
+
+
+def normed(classes):
+    return nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.utils.parametrizations.weight_norm(nn.Linear(16, classes)))
+
+
+def embedding(classes):
+    net = nn.Sequential(nn.Embedding(classes, 4), nn.Flatten(), nn.Linear(16, 4), nn.Linear(4, classes))
+    net[3].weight = net[0].weight
+    return net
+
+
+@pytest.mark.parametrize("make, words", [(normed, "more than a torch.nn.Linear"), (embedding, "shares its weights")])
+def test_a_head_that_cannot_grow_is_named(make, words, stream):
+    class Tokens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = make(3)
+
+        def forward(self, x):
+            return self.net(x.long().clamp(0, 2) if make is embedding else x)
+
+    with pytest.raises(InputError, match=f"{words}.* cannot grow: say model_classes=3"):
+        rt.Learner(Tokens(), input=(4,), model_classes="auto", **SMALL)
+    learner = rt.Learner(Tokens(), input=(4,), **SMALL)  # its own classes do
+    learner.learn(*next(stream(1)))
+
+
+def test_weight_norm_of_a_head_that_grows_is_named(stream):
+    learner = rt.Learner(normed, input=(4,), **SMALL)
+    with pytest.raises(InputError, match="a row of 0 .* cannot grow: say model_classes="):
+        learner.learn(*next(stream(1)))
+    learner = rt.Learner(normed, input=(4,), model_classes=3, **SMALL)
+    for inputs, labels in stream(10):
+        learner.learn(inputs, labels)
+    assert learner.metrics().learning_efficacy > 0.5
 
 
 def test_parts_beside_the_net_see_its_features(stream):
@@ -269,8 +357,6 @@ def test_a_module_that_was_used_is_copied(stream):
 
 
 def test_learners_in_threads_draw_what_each_would_alone(stream):
-    import threading
-
     def learn(into):
         learner = rt.Learner(Noisy, input=(4,), model_classes=3, **SMALL)
         for inputs, labels in stream(30):
@@ -360,8 +446,6 @@ def test_other_ways_to_compute_learn_as_well(how, stream):
 
 
 def test_predictions_go_on_while_it_trains(stream):
-    import threading
-
     learner = rt.Learner(Noisy, input=(4,), model_classes=3, **SMALL)
     inputs, labels = next(stream(1))
     learner.learn(inputs, labels)
@@ -395,7 +479,7 @@ class Moody(nn.Module):
 
     def __init__(self, classes):
         super().__init__()
-        self.net = mlp(classes)
+        self.net, self.spare = mlp(classes), nn.Identity()
 
     def forward(self, x):
         output = self.net(x)
@@ -407,6 +491,12 @@ class Moody(nn.Module):
             self.net[2].weight = nn.Parameter(torch.zeros(5, 16))
         if Moody.mood == "resize":
             self.net[2].weight.data = torch.zeros(5, 16)
+        if Moody.mood == "make":
+            self.more = nn.Linear(4, 3)
+        if Moody.mood == "drop":
+            del self.spare
+        if Moody.mood == "complex":
+            return output.to(torch.complex64)
         if Moody.mood == "nan":
             return output * float("nan")
         if Moody.mood == "detach":
@@ -440,9 +530,13 @@ def test_errors_are_told_and_lose_nothing(tmp_path, stream, moody):
         for Moody.mood in ("replace", "resize"):
             with pytest.raises(InputError, match=r"'net.2.weight' of shape \(3, 16\) by one of shape \(5, 16\)"):
                 learner.train(3)
-        Moody.mood = "detach"
-        with pytest.raises(InputError, match="the logits have no gradient"):
-            learner.train(3)
+        for Moody.mood, words in (
+            ("detach", "the logits have no gradient"),
+            ("make", "the module made 'more' in a pass"),
+            ("complex", "logits that are torch.complex64"),
+        ):
+            with pytest.raises(InputError, match=words):
+                learner.train(3)
         Moody.mood = "stop"
         with pytest.raises(KeyboardInterrupt):
             learner.train(3)
@@ -452,6 +546,10 @@ def test_errors_are_told_and_lose_nothing(tmp_path, stream, moody):
     assert learner.metrics().samples == 48
     Moody.mood = "nan"
     with pytest.raises(StateError, match="the loss is nan"):
+        learner.train(1)
+    Moody.mood = ""
+    Moody.mood = "drop"
+    with pytest.raises(InputError, match="dropped parts of itself"):
         learner.train(1)
     Moody.mood = ""
     learner.close()
@@ -529,9 +627,32 @@ def test_another_module_than_the_folders_is_refused(tmp_path, stream):
         assert learner.metrics().samples == 24
 
 
+class Odd(nn.Module):
+    """Makes a parameter in a pass, or has what cannot be copied."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.net, self.kind = mlp(3), kind
+        if kind == "lock":
+            self.lock = threading.Lock()
+
+    def forward(self, x):
+        if self.kind == "late":
+            self.late = nn.Parameter(torch.zeros(3))
+        output = self.net(x)
+        return output.to(torch.complex64) if self.kind == "complex" else output
+
+
 @pytest.mark.parametrize(
     "net, shape, words",
     [
+        (Odd("late"), (4,), "makes, drops or changes its parameter 'late'"),
+        (Odd("lock"), (4,), "cannot be copied, by copy.deepcopy: .*lock"),
+        (lambda classes: Odd("lock"), (4,), "cannot be copied, by copy.deepcopy: .*lock"),
+        (Odd("complex"), (4,), "logits are torch.complex64"),
+        (nn.Bilinear(4, 4, 3), (4,), r"fails on inputs of shape \(2, 4\): .*missing 1 required"),
+        (torch.jit.trace(nn.Linear(4, 3), torch.zeros(2, 4)), (4,), "TorchScript"),
+        (mlp, None, "input = None: the shape of a sample"),
         (nn.Linear(5, 3), (4,), "mat1 and mat2|shapes"),
         (lambda classes: nn.Linear(4, classes + 1), (4,), r"to \(2, \d+\)"),
         (lambda classes: nn.LSTM(4, classes), (4,), "tuple"),
@@ -541,13 +662,27 @@ def test_another_module_than_the_folders_is_refused(tmp_path, stream):
         (mlp, 4, "input = 4: the shape of a sample"),
         (nn.Identity(), (3,), "no parameters"),
         (mlp(3).to("meta"), (4,), "no values yet"),
-        (mlp(3).double(), (4,), "float64|Double|dtype"),
+        (mlp(3).double(), (4,), "parameter '0.weight' is torch.float64: float32 is needed"),
         (nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3, momentum=None)), (4,), "momentum=None"),
     ],
 )
 def test_a_module_that_does_not_fit_is_refused(net, shape, words):
-    with pytest.raises(Exception, match=words):
+    with pytest.raises(InputError, match=words):
         rt.Learner(net, input=shape, model_classes=3)
+
+
+def test_values_that_cannot_be_read_are_named():
+    learner = rt.Learner(mlp, input=(4,), **SMALL)
+    with pytest.raises(InputError, match="on meta"):
+        learner.observe(torch.zeros(2, 4, device="meta"))
+    with pytest.raises(InputError, match="torch.sparse_coo"):
+        learner.observe(torch.zeros(2, 4).to_sparse())
+    with pytest.raises(InputError, match="device = 'nonsense'"):
+        rt.Learner(mlp, input=(4,), device="nonsense")
+    # A label may be a tensor without dimensions, and several a list of those.
+    learner.learn(torch.zeros(1, 4), torch.tensor(2))
+    learner.learn(torch.zeros(2, 4), [torch.tensor(2), torch.tensor(3)])
+    assert learner.classes == [2, 3]
 
 
 def test_a_net_is_needed_for_its_input():

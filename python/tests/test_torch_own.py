@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import pyretain
 from pyretain import InputError
 
 torch = pytest.importorskip("torch", reason="there is no PyTorch")
@@ -54,6 +55,17 @@ def test_a_loss_that_does_not_fit(stream):
     with pytest.raises(InputError, match="loss: the function gave .* one for each is needed"):
         learner.learn(inputs, labels)
     assert learner.metrics().samples == len(labels)
+    learner = rt.Learner(mlp, input=(4,), loss=lambda logits, labels: F.cross_entropy(logits.detach(), labels, reduction="none"), **SMALL)
+    with pytest.raises(InputError, match="no gradient by the logits"):
+        learner.learn(inputs, labels)
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(3))
+
+    with pytest.raises(InputError, match="its parameter 'scale' would not be trained"):
+        rt.Learner(mlp, input=(4,), loss=Scaled(), **SMALL)
     with pytest.raises(InputError, match="loss.kind = program: .* brings none"):
         rt.Learner(mlp, input=(4,), loss="program", **SMALL)
 
@@ -76,6 +88,55 @@ def test_an_optimizer_of_ones_own(stream, kind):
     same(own, given, 1e-4)
 
 
+def test_frozen_parameters_do_not_decay(stream):
+    """PyTorch's optimizers leave alone what has no gradient."""
+    net = mlp(3)
+    net[0].weight.requires_grad = False
+    learner = rt.Learner(net, torch.optim.AdamW(net.parameters(), 0.01, weight_decay=0.5), input=(4,), **SMALL)
+    learner.learn(*next(stream(1)))
+    state = learner.state_dict("plain")
+    assert torch.equal(state["0.weight"], net[0].weight) and not torch.equal(state["2.weight"], net[2].weight)
+
+
+def test_state_of_any_shape_survives_growth(stream):
+    """Adafactor's has a row and a column of each matrix."""
+    learner = rt.Learner(mlp, lambda params: torch.optim.Adafactor(params, 0.05), input=(4,), **SMALL)
+    for number, (inputs, labels) in enumerate(stream(12)):
+        learner.learn(inputs, np.minimum(labels, number // 3))
+    assert learner.shape.classes == 3 and learner.metrics().loss < 1
+
+
+def test_another_optimizer_than_the_folders_is_refused(tmp_path, stream):
+    def opened(make):
+        return rt.Learner(mlp, make, input=(4,), folder=tmp_path / "x", model_classes=3, **SMALL)
+
+    inputs, labels = next(stream(1))
+    with opened(lambda params: torch.optim.AdamW(params, 0.01)) as learner:
+        learner.learn(inputs, labels)
+        said = learner.predict_proba(inputs)
+    with pytest.raises(InputError, match="has the state of AdamW, not of RMSprop"):
+        opened(lambda params: torch.optim.RMSprop(params, 0.01))
+    with pytest.raises(InputError, match="state does not fit"):
+        opened(lambda params: torch.optim.AdamW(params[:2], 0.01))
+    with opened(lambda params: torch.optim.AdamW(params, 0.01)) as learner:
+        assert np.array_equal(learner.predict_proba(inputs), said)
+
+
+def test_rates_are_retains(stream):
+    net = mlp(3)
+    learner = rt.Learner(net, torch.optim.Adam(net.parameters(), torch.tensor(0.25)), input=(4,), **SMALL)
+    assert float(learner.setting("schedule_rate")) == 0.25
+    for kind in (torch.optim.SGD, torch.optim.RMSprop):
+        optimizer = kind(net.parameters(), lr=0.1)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step)
+        with pytest.warns(pyretain.RetainWarning, match="a scheduler of PyTorch's, which has no effect"):
+            rt.Learner(net, optimizer, input=(4,), **SMALL)
+        optimizer.step()
+        scheduler.step()
+        with pytest.raises(InputError, match="its rate is 0.0"):
+            rt.Learner(net, optimizer, input=(4,), **SMALL)
+
+
 def test_an_optimizer_that_cannot_be_is_refused():
     with pytest.raises(InputError, match="LBFGS computes losses itself, in a closure"):
         rt.Learner(mlp, torch.optim.LBFGS, input=(4,), **SMALL)
@@ -93,12 +154,11 @@ def test_an_optimizer_chooses_parameters_by_their_shapes(stream):
 def test_groups_keep_their_ratio(stream):
     net = mlp(3)
     first, last = list(net[0].parameters()), list(net[2].parameters())
-    optimizer = torch.optim.SGD([{"params": first, "lr": 0.0}, {"params": last, "lr": 0.1}], lr=0.1)
+    optimizer = torch.optim.SGD([{"params": last, "lr": 0.1}, {"params": first, "lr": 0.0}], lr=0.1)
     with pytest.raises(InputError, match="function"):
         rt.Learner(mlp, torch.optim.RMSprop(net.parameters()), input=(4,), **SMALL)
     with pytest.raises(InputError, match="model_frozen"):
         rt.Learner(net, optimizer, input=(4,), model_frozen="0", **SMALL)
-    optimizer = torch.optim.SGD([{"params": last, "lr": 0.1}, {"params": first, "lr": 0.0}], lr=0.1)
     learner = rt.Learner(net, optimizer, input=(4,), **SMALL)
     for inputs, labels in stream(5):
         learner.learn(inputs, labels)

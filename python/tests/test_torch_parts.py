@@ -200,6 +200,38 @@ def test_averages_by_hand():
     assert float(net.weight) == 4
 
 
+class Coupled(torch.nn.Module):
+    """Two layers have the same weights; others are complex."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+        self.second.weight = self.first.weight
+        self.turn = torch.nn.Parameter(torch.ones(4, dtype=torch.complex64))
+
+    def forward(self, x):
+        return (self.second(self.first(x)) * self.turn).abs()
+
+
+def test_averages_of_tied_and_of_complex_weights(stream):
+    net = Coupled()
+    optimizer, ama = torch.optim.SGD(net.parameters(), 0.1), rt.AMA(net, every=1)
+    for inputs, labels in stream(5):
+        inputs = torch.tensor(inputs)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(inputs), torch.tensor(labels)).backward()
+        optimizer.step()
+        ama.step(batch=inputs)
+    said = ama.model(1)(inputs)
+    assert not torch.allclose(said, ama.model(0)(inputs))
+    assert not torch.equal(ama.params[0]["turn"], net.turn)
+    with ama.applied(1), torch.no_grad():
+        assert torch.allclose(net(inputs), said)
+    other = Coupled()
+    other.load_state_dict(ama.weights(1))
+    assert torch.allclose(other(inputs), said)
+
+
 def test_batch_norm_statistics_are_the_averages_own():
     net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
     ama = rt.AMA(net, kind="ema", every=1, average_statistics_every=2)
@@ -382,6 +414,15 @@ def test_what_is_wrong_is_named(tmp_path, stream):
     with pytest.raises(pyretain.InputError, match="loss nan"):
         nan.step((torch.full((2, 4), torch.nan), torch.zeros(2, dtype=torch.long)))
     assert nan.iteration == 1
+    odd = rt.AMA(other, schedule_validate_every=1, evaluate=lambda model, batch: 0.5)
+    with pytest.raises(pyretain.InputError, match=r"score 0.5 of model 0: \(loss, accuracy\) is needed"):
+        odd.step((torch.zeros(2, 4), torch.zeros(2)))
+    with pytest.raises(pyretain.InputError, match="TorchScript"):
+        rt.AMA(torch.jit.trace(other, torch.zeros(2, 4)))
+    wide = rt.AMA(other, every=1)
+    other.double()
+    with pytest.raises(pyretain.StateError, match="not those that the averages began with"):
+        wide.step()
     run = rt.Run(tmp_path / "r")
     ticket = run.predicted(torch.zeros(3, 4))
     with pytest.raises(pyretain.InputError, match="ticket 1 has 3 predictions"):

@@ -15,6 +15,7 @@ import torch
 
 from pyretain._core import NULL, InputError, StateError, check, ffi, here, lib
 from pyretain.config import Config
+from pyretain.torch.module import other_names, refuse_scripts
 
 Module = torch.nn.Module
 Inputs = tuple[Any, ...]
@@ -86,8 +87,11 @@ class Guide:
         count = len(scores or ())
         if count > len(self._scores):
             raise InputError(f"{count} scores: there are at most {len(self._scores)} models")
-        for i, (loss, accuracy) in enumerate(scores or ()):
-            self._scores[i].loss, self._scores[i].accuracy = loss, accuracy
+        for i, score in enumerate(scores or ()):
+            try:
+                self._scores[i].loss, self._scores[i].accuracy = score
+            except (TypeError, ValueError):
+                raise InputError(f"score {score!r} of model {i}: (loss, accuracy) is needed") from None
         v = self.raw
         check(lib.retain_guide_done(self.it, self._scores if count else NULL, count, v, here.err))
         if not v.window:
@@ -137,7 +141,11 @@ def cross_entropy(model: Callable[..., Any], batch: Inputs) -> tuple[float, floa
 
 
 def _float_tensors(named: Any) -> Weights:
-    return {name: one for name, one in named if one.is_floating_point()}
+    return {name: one for name, one in named if one.is_floating_point() or one.is_complex()}
+
+
+def _like(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and one.device == other.device
 
 
 class AMA:
@@ -160,6 +168,7 @@ class AMA:
         evaluate: Evaluate = cross_entropy,
         **settings: Any,
     ) -> None:
+        refuse_scripts(net)
         self.net, self.evaluate = net, evaluate
         self.run: Optional[Record] = None
         self._schedule: Optional[Schedule] = None
@@ -199,8 +208,8 @@ class AMA:
     def _move(self) -> int:
         plain = self._plain()
         for average, keep in zip(self.params, self.due.keep):
-            if plain.keys() != average.keys() or any(plain[n].shape != average[n].shape for n in plain):
-                raise StateError("the module's parameters are not those that the averages began with")
+            if plain.keys() != average.keys() or not all(_like(plain[n], average[n]) for n in plain):
+                raise StateError("the module's parameters are not those that the averages began with, in names, shapes, types and devices")
             # In the order of the module's tensors, in few kernels, where they are.
             torch._foreach_lerp_(list(average.values()), [plain[name].detach() for name in average], 1 - keep)
         # Statistics follow; passes in training mode correct them.
@@ -285,6 +294,7 @@ class AMA:
         if index:
             made.update(self.params[index - 1])
             made.update({name: one for name, one in self.buffers[index - 1].items() if name in made})
+            made.update({name: made[of] for name, of in other_names(self.net).items() if name in made})
         return {name: one.detach().clone() for name, one in made.items()}
 
     @contextlib.contextmanager

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import torch
 
 from pyretain import learner as plain
-from pyretain._core import Floats, InputError, ProgressFunction
+from pyretain._core import Floats, InputError, ProgressFunction, words_of
 from pyretain.learner import Question, Step
 from pyretain.torch import ranks
-from pyretain.torch.net import Brought, Loss, Maker, Transform
+from pyretain.torch.module import Maker
+from pyretain.torch.net import Brought, Loss, Transform, shape_of
 from pyretain.torch.optimizer import Given, known
 from pyretain.torch.weights import state_dict
 
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
 
 def host(values: Any) -> Any:
     """A tensor of any device as the library reads it; other values as they are."""
+    if isinstance(values, (list, tuple)):
+        return [one.item() if isinstance(one, torch.Tensor) and not one.dim() else one for one in values]
     if not isinstance(values, torch.Tensor):
         return values
-    values = values.detach().cpu()
-    return (values.float() if values.dtype is torch.bfloat16 else values).numpy()  # NumPy has no bfloat16
+    try:
+        values = values.detach().cpu()
+        return (values.float() if values.dtype is torch.bfloat16 else values).numpy()  # NumPy has no bfloat16
+    except (RuntimeError, TypeError) as raised:  # without values, or sparse
+        raise InputError(f"a tensor of {values.layout} on {values.device}: {words_of(raised)}") from raised
 
 
 # PyTorch's losses of numbers that the library has.
@@ -94,7 +100,7 @@ class Learner(plain.Learner):
         own = optimizer if same is None else None
         if method is not None:
             said["run_method"] = method
-        brought = Brought(net, input, device, amp, transform, compile, own_loss, own, number)
+        brought = Brought(net, shape_of(input), device, amp, transform, compile, own_loss, own, number)
         if brought.own is not None:
             same = {"optimizer_kind": "program", "schedule_rate": brought.own.rate}
             if settings.get("model_frozen") or settings.get("optimizer_rates"):
@@ -132,7 +138,7 @@ class Learner(plain.Learner):
         return super().numbers(host(inputs), for_)
 
     def state_dict(self, which: str = "serving") -> dict[str, torch.Tensor]:
-        """Weights for ``load_state_dict(..., strict=False)`` of such a module."""
+        """Weights for ``load_state_dict`` of such a module."""
         return state_dict(self, which)
 
     def close(self) -> None:

@@ -10,25 +10,23 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
-import logging
 import math
-import pickle
-import random
 import threading
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
-import numpy as np
 import torch
 
-from pyretain._core import InputError, ffi
+from pyretain._core import InputError, ffi, words_of
 from pyretain.nets import Net, Nets, Shape, Tensor, name_of, places
 from pyretain.torch import ranks
+from pyretain.torch.chance import Chance, seeded
+from pyretain.torch.module import (
+    Beside, Growing, Interval, Look, Maker, Module, by_classes, copied, last_linear, owner_of, passed, refuse_scripts,
+    refuse_shared, refuse_types, without_values,
+)  # fmt: skip
 from pyretain.torch.optimizer import Given, Own
 from pyretain.torch.vectors import Vectors, here, memory, vector_of
 
-Module = torch.nn.Module
-Maker = Callable[[int], Module]
 Transform = Callable[[torch.Tensor], torch.Tensor]
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 POINTERS = 32  # arrays whose views are kept
@@ -42,132 +40,12 @@ def _pointer(it: Any) -> int:
     return int(ffi.cast("uintptr_t", it))
 
 
-# Generators belong to the process: whoever has seeded them goes first, in whatever thread.
-drawing = threading.RLock()
-
-
-def python_numbers() -> bytes:
-    """The state of Python's and NumPy's generators."""
-    return pickle.dumps((random.getstate(), np.random.get_state()))
-
-
-class Chance:
-    """The random generators that a module on this device draws from; ``python``: Python's and NumPy's as well."""
-
-    def __init__(self, device: torch.device, python: bool) -> None:
-        # Not torch.manual_seed: for each kind of device that is not in use it notes the whole stack, at every call.
-        own: Any = torch.default_generator
-        self._states: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [(own.get_state, own.set_state)]
-        self._seeds: list[Callable[[int], Any]] = [own.manual_seed]
-        if python:
-            self._states += [(random.getstate, random.setstate), (np.random.get_state, np.random.set_state)]
-            self._seeds += [random.seed, lambda seed: np.random.seed(seed % 2**32)]
-        if device.type != "cpu":
-            there: Any = getattr(torch, device.type, None)
-            if hasattr(there, "get_rng_state"):
-                self._states.append((there.get_rng_state, there.set_rng_state))
-            self._seeds += [getattr(there, name) for name in ("manual_seed_all", "manual_seed") if hasattr(there, name)][:1]
-
-    def begin(self, seed: int) -> list[Any]:
-        """Random numbers are a function of the seed from now on; what they were, for ``end``."""
-        drawing.acquire()
-        kept = [get() for get, _ in self._states]
-        for put_seed in self._seeds:
-            put_seed(seed)
-        return kept
-
-    def end(self, kept: list[Any]) -> None:
-        for (_, put), state in zip(self._states, kept):
-            put(state)
-        drawing.release()
-
-
-@contextlib.contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
-    chance = Chance(torch.device("cpu"), True)
-    kept = chance.begin(seed)
-    try:
-        yield
-    finally:
-        chance.end(kept)
-
-
-def _owner(module: Module, name: str) -> tuple[Module, str]:
-    path, _, last = name.rpartition(".")
-    return module.get_submodule(path), last
-
-
-def last_linear(module: Module, inputs: torch.Tensor) -> Optional[str]:
-    """The name of the dense layer whose output is the module's, if it ends so."""
-    outputs: dict[str, torch.Tensor] = {}
-    hooks = [
-        one.register_forward_hook(lambda m, i, out, name=name: outputs.__setitem__(name, out))
-        for name, one in module.named_modules()
-        if isinstance(one, torch.nn.Linear)
-    ]
-    was = module.training
-    try:
-        with torch.no_grad():
-            end = module.eval()(inputs)
-    finally:
-        module.train(was)
-        for hook in hooks:
-            hook.remove()
-    for name, out in outputs.items():
-        if out is end and out.dim() == 2:
-            return name
-    return None
-
-
-def copied(module: Module) -> Module:
-    """A copy. What a pass has left in the module, such as normed weights, PyTorch does not copy with its graph."""
-    left = [one for part in module.modules() for one in vars(part).values() if isinstance(one, torch.Tensor) and not one.is_leaf]
-    return copy.deepcopy(module, {id(one): one.detach().clone() for one in left})
-
-
-def without_values(module: Module) -> Optional[str]:
-    """The first tensor that has none yet, if there is one: of a lazy module, or on the device "meta"."""
-    for name, one in [*module.named_parameters(), *module.named_buffers()]:
-        if torch.nn.parameter.is_lazy(one) or one.is_meta:
-            return name
-    return None
-
-
-def by_classes(make: Callable[..., Module]) -> Maker:
-    """A function of the number of classes; those of torchvision and timm call it num_classes."""
-    try:
-        takes = inspect.signature(make).parameters
-    except (TypeError, ValueError):
-        return make
-    # Theirs pass on what they do not name, and their first argument is about pretrained weights.
-    passes_on = any(one.kind is one.VAR_KEYWORD for one in takes.values())
-    if "num_classes" in takes or (passes_on and next(iter(takes)) in ("weights", "pretrained")):
-        return lambda classes: make(num_classes=classes)
-    return make
-
-
-# Modules that share their work by themselves: a class of theirs, and what makes it.
-SHARED = {
-    "FSDPModule": "torch.distributed.fsdp.fully_shard",
-    "FullyShardedDataParallel": "FullyShardedDataParallel",
-    "DistributedDataParallel": "DistributedDataParallel",
-}
-
-
-def refuse_shared(module: Any) -> None:
-    """Copies of such a module, and passes that the first process makes alone, would wait for the others forever."""
-    for one in module.modules() if isinstance(module, Module) else ():
-        for kind in type(one).__mro__:
-            if kind.__name__ in SHARED:
-                raise InputError(
-                    f"the module was given to {SHARED[kind.__name__]}: give it as it is; torchrun makes several processes "
-                    "share its batches, and each has all of its parameters"
-                )
-
-
 def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
     """PyTorch's losses have a mean as their default; one for each sample is needed."""
+    if isinstance(loss, Module):
+        for name, one in loss.named_parameters():
+            if one.requires_grad:
+                raise InputError(f"loss: its parameter {name!r} would not be trained: let it be one of the module's")
     if isinstance(loss, Module) and hasattr(loss, "reduction"):
         loss = copy.copy(loss)
         setattr(loss, "reduction", "none")
@@ -180,107 +58,6 @@ def shape_of(input: Any) -> tuple[int, ...]:
     if not shape or not all(isinstance(size, int) and size > 0 for size in shape):
         raise InputError(f"input = {input!r}: the shape of a sample, as (3, 32, 32), is needed")
     return shape
-
-
-class Interval(Module):
-    """A module of one output as a net for numbers: its value, and bounds beside it that are learned."""
-
-    def __init__(self, value: Module) -> None:
-        super().__init__()
-        self.value = value
-        self.bounds = torch.nn.Parameter(torch.tensor([-1.6, 1.6]))
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        value = self.value(inputs).reshape(len(inputs), 1)
-        return torch.cat([value, value.detach() + self.bounds], 1)
-
-
-class Growing:
-    """Makes a module for any number of classes out of one that ends with a dense layer."""
-
-    def __init__(self, module: Module, head: str) -> None:
-        self.module, self.head = module, head
-
-    def __call__(self, classes: int) -> Module:
-        made = copied(self.module)
-        head = made.get_submodule(self.head)
-        assert isinstance(head, torch.nn.Linear)
-        if head.out_features != classes:
-            other = torch.nn.Linear(head.in_features, classes, head.bias is not None)
-            other.train(head.training)
-            place, last = _owner(made, self.head)
-            setattr(place, last, other.to(head.weight.device))
-        return made
-
-
-class Look:
-    """What there is to know of a module before it is used. In the lists its head comes last."""
-
-    def __init__(self, module: Module, input: Sequence[int], classes: int) -> None:
-        tried = copied(module)
-        with seeded(0), torch.no_grad():
-            inputs = torch.rand(2, *input)
-            self._check_output(tried.eval()(inputs.clone()), inputs, classes)
-            self.head = last_linear(tried, inputs.clone())
-            self.macs = self._macs(tried.eval(), inputs.clone())
-            before = {name: one.clone() for name, one in tried.named_buffers()}
-            given, numbers = inputs.clone(), python_numbers()
-            tried.train()(given)
-            self.draws = python_numbers() != numbers  # from Python's generators
-        self.alters = given._version > 0  # it works on its input in place
-        self._check_norms(tried)
-        # Buffers that training changes are statistics, others constants of the module.
-        self.stats = [Tensor(name, tuple(one.shape)) for name, one in tried.named_buffers() if self._changed(name, before.get(name), one)]
-        self.params = self._params(tried)
-        linear = tried.get_submodule(self.head) if self.head is not None else None
-        self.features = linear.in_features if isinstance(linear, torch.nn.Linear) else 0
-
-    @staticmethod
-    def _changed(name: str, before: Optional[torch.Tensor], now: torch.Tensor) -> bool:
-        # The counter of batch norm decides nothing; what changes its shape is a cache.
-        if name.endswith("num_batches_tracked") or before is None or before.shape != now.shape or torch.equal(before, now):
-            return False
-        if now.is_complex():
-            raise InputError(f"buffer {name!r} changes in training, and is {now.dtype}: a real number is needed")
-        return True
-
-    def _params(self, module: Module) -> list[Tensor]:
-        head = None if self.head is None else self.head + "." if self.head else ""
-        rows = []
-        for name, one in module.named_parameters():
-            if one.dtype == torch.float32:
-                rows.append(Tensor(name, tuple(one.shape), head is not None and name.startswith(head), not one.requires_grad))
-            elif one.requires_grad:
-                raise InputError(f"parameter {name!r} is {one.dtype}: float32 is needed; amp= computes in less")
-        if not rows:
-            raise InputError("the module has no parameters, so there is nothing to train")
-        return sorted(rows, key=lambda row: row.head)
-
-    @staticmethod
-    def _check_output(output: Any, inputs: torch.Tensor, classes: int) -> None:
-        if not isinstance(output, torch.Tensor):
-            raise InputError(f"the module returns {type(output).__name__}: a tensor of logits is needed")
-        if tuple(output.shape) != (len(inputs), classes):
-            raise InputError(
-                f"the module maps inputs of shape {tuple(inputs.shape)} to {tuple(output.shape)}, and "
-                f"{(len(inputs), classes)} is needed: a batch to its logits"
-            )
-
-    @staticmethod
-    def _check_norms(module: Module) -> None:
-        for name, one in module.named_modules():
-            if isinstance(one, torch.nn.modules.batchnorm._NormBase) and one.track_running_stats and one.momentum is None:
-                raise InputError(f"{name}: momentum=None averages over all batches; a number is needed")
-
-    @staticmethod
-    def _macs(module: Module, inputs: torch.Tensor) -> float:
-        """Multiply-adds of a sample, as far as PyTorch counts them."""
-        logging.getLogger("torch.utils.flop_counter").setLevel(logging.ERROR)  # that there is no Triton
-        from torch.utils.flop_counter import FlopCounterMode
-
-        with FlopCounterMode(display=False) as count:
-            module(inputs)
-        return float(count.get_total_flops()) / 2 / len(inputs)
 
 
 class Arrays:
@@ -340,7 +117,7 @@ Owned = list[tuple[dict[str, Any], str]]
 
 def owned(module: Module, rows: Sequence[Tensor], kind: str) -> Owned:
     """Where the module keeps each, "_parameters" or "_buffers", and under which name."""
-    owners = [_owner(module, row.name) for row in rows]
+    owners = [owner_of(module, row.name) for row in rows]
     return [(getattr(owner, kind), last) for owner, last in owners]
 
 
@@ -392,6 +169,10 @@ class ModuleNet:
 
     def __init__(self, brought: Brought, module: Module, input: tuple[int, ...], classes: int) -> None:
         look = Look(module, input, classes)
+        if not look.grows and brought.grown not in (None, classes):
+            raise InputError("a row of 0 in the module's last layer gives no number (weight norm), so it cannot grow: say model_classes=")
+        brought.grown = classes
+        brought.beside.see(module, [*look.params, *look.stats])
         self._input, self._sample = input, math.prod(input)
         self.params, self.stats = look.params, look.stats
         self.macs, self.features = look.macs, look.features
@@ -406,6 +187,10 @@ class ModuleNet:
         self._arrays = Arrays(self.params, dict(self._module.named_parameters()))
         self._statistics = Statistics(self.stats, self._module, self._device)
         self._owned = owned(self._module, self.params, "_parameters")
+        # All parameters and modules by their owners: a pass may make no others.
+        self._tables = [table for one in self._module.modules() for table in (one._parameters, one._modules)]
+        self._names = [tuple(table) for table in self._tables]
+        self._entries = sum(map(len, self._tables))
         self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
         if brought.vectors is not None:
             brought.vectors.layout(self._arrays)
@@ -452,6 +237,8 @@ class ModuleNet:
         if not isinstance(output, torch.Tensor) or tuple(output.shape) != (one.count, self._classes):
             shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
             raise InputError(f"the module gave {shape} for {one.count} inputs: {(one.count, self._classes)} is needed")
+        if output.is_complex():
+            raise InputError(f"the module gave logits that are {output.dtype}: real numbers are needed")
         if one.keep and not output.requires_grad:
             raise InputError("the logits have no gradient: does the module compute them under torch.no_grad, or detach them?")
         return output
@@ -475,6 +262,12 @@ class ModuleNet:
             self._arrays.unbind()
             shape = None if now is None else tuple(now.shape)
             raise InputError(f"the module replaced its parameter {row.name!r} of shape {row.shape} by one of shape {shape} in a pass")
+        if sum(map(len, self._tables)) != self._entries:
+            made = [(table, name) for table, names in zip(self._tables, self._names) for name in table if name not in names]
+            for table, name in made:
+                del table[name]  # type: ignore[attr-defined]
+            which = ", ".join(repr(name) for _, name in made)
+            raise InputError(f"the module made {which} in a pass: parameters must be there before" if made else "the module dropped parts of itself in a pass")
 
     def forward(self, one: Any) -> None:
         with self._lock:
@@ -554,6 +347,8 @@ class ModuleNet:
         if not isinstance(losses, torch.Tensor) or tuple(losses.shape) != (of.count,):
             shape = tuple(losses.shape) if isinstance(losses, torch.Tensor) else type(losses).__name__
             raise InputError(f"the function gave {shape} for {of.count} samples: one for each is needed, as reduction=\"none\"")
+        if of.logit_grads != ffi.NULL and not losses.requires_grad:
+            raise InputError("the function gave a loss that has no gradient by the logits")
         memory(of.losses, of.count).copy_(here(losses))
         if of.logit_grads != ffi.NULL:
             weights = memory(of.weights, of.count).to(self._device)
@@ -577,8 +372,12 @@ class Brought:
         number: bool = False,
     ) -> None:
         refuse_shared(net)
+        refuse_scripts(net)
         self.input = None if input is None else shape_of(input)
-        self.device = ranks.device_of(torch.device(device if device is not None else "cpu"))
+        try:
+            self.device = ranks.device_of(torch.device(device if device is not None else "cpu"))
+        except RuntimeError as raised:
+            raise InputError(f"device = {device!r}: {words_of(raised)}") from raised
         if isinstance(amp, str) and amp not in DTYPES:
             raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
         self.amp = DTYPES[amp] if isinstance(amp, str) else amp
@@ -586,6 +385,8 @@ class Brought:
         self.loss = by_samples(loss)
         self.number = number
         self.classes: Optional[int] = None  # of a module that is given as such
+        self.grown: Optional[int] = None  # classes of the last net
+        self.beside = Beside()
         self.make: Maker
         if isinstance(net, Module) and self.input is not None:
             self.make = self._growing(net, self.input)
@@ -609,10 +410,11 @@ class Brought:
         empty = without_values(module)
         if empty is not None:
             raise InputError(f"{empty!r} of the module has no values yet: give a function that makes the module in its place")
+        refuse_types(module)
         module = copied(module).cpu()
         with seeded(0), torch.no_grad():
             inputs = torch.rand(2, *input)
-            output = copied(module).eval()(inputs)
+            output = passed(copied(module).eval(), inputs)
             if self.number:
                 return lambda classes: copied(module)
             if not isinstance(output, torch.Tensor) or output.dim() != 2:
@@ -645,11 +447,11 @@ class Brought:
         module = self.make(1 if self.number else classes)
         if isinstance(module, Module) and without_values(module) is not None:
             with torch.no_grad():
-                module.eval()(torch.rand(2, *input))  # a lazy one has its parameters then
+                passed(module.eval(), torch.rand(2, *input))  # a lazy one has its parameters then
         if not self.number:
             return module
         with torch.no_grad():
-            outputs = copied(module).cpu().eval()(torch.rand(2, *input)).reshape(2, -1).shape[1]
+            outputs = passed(copied(module).cpu().eval(), torch.rand(2, *input)).reshape(2, -1).shape[1]
         return Interval(module) if outputs == 1 else module
 
     def values(self, seed: int, classes: int, input: tuple[int, ...]) -> Optional[dict[str, torch.Tensor]]:
@@ -668,6 +470,7 @@ class Brought:
         with seeded(0):
             module = self._made_for(shape.classes, input)
         refuse_shared(module)
+        refuse_scripts(module)
         if not isinstance(module, Module):
             raise InputError(f"the function gave {type(module).__name__} for {shape.classes} classes: a torch.nn.Module is needed")
         return ModuleNet(self, module.cpu(), input, shape.classes)
@@ -676,8 +479,8 @@ class Brought:
         name = name if name is not None else name_of(net)
         if ranks.count() > 1 and self.vectors is not None:
             shared = ranks.Leader(self.net, self.vectors)
-            return Nets(name, shared.net, shared, self.loss is not None)
-        return Nets(name, self.net, self.vectors, self.loss is not None)
+            return Nets(name, shared.net, shared, self.loss is not None, self.beside)
+        return Nets(name, self.net, self.vectors, self.loss is not None, self.beside)
 
     def follow(self) -> None:
         """Of several processes all but the first stay here until that one ends, and end as well."""

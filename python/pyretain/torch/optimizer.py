@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
 
-from pyretain._core import InputError
+from pyretain._core import InputError, RetainWarning, words_of
 from pyretain.nets import Tensor
 
 Parameters = list[torch.nn.Parameter]
@@ -21,20 +22,32 @@ PLAIN: dict[type, dict[str, Any]] = {
 }
 
 
+def rate_of(optimizer: torch.optim.Optimizer) -> float:
+    """Where a schedule begins, which is retain's own."""
+    first = optimizer.param_groups[0]
+    rate = float(first["lr"])
+    if not rate > 0:
+        raise InputError(f"optimizer: its rate is {rate}, and retain's schedules begin there: it must be above 0")
+    if "initial_lr" in first:
+        words = "the optimizer has a scheduler of PyTorch's, which has no effect: schedule.kind leads the rate"
+        warnings.warn(words, RetainWarning, stacklevel=4)
+    return rate
+
+
 def known(optimizer: Given) -> Optional[dict[str, Any]]:
     """Settings by which the library makes the same steps; None if it cannot."""
     if not isinstance(optimizer, torch.optim.Optimizer) or type(optimizer) not in PLAIN:
         return None
-    first = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
+    first = {key: value for key, value in optimizer.param_groups[0].items() if key not in ("params", "initial_lr")}
     for group in optimizer.param_groups[1:]:
         if any(group[key] != value for key, value in first.items()):
             return None
     if any(first.get(key, value) != value for key, value in PLAIN[type(optimizer)].items()) or optimizer.state:
         return None
-    made = {"schedule_rate": first["lr"], "optimizer_decay": first.get("weight_decay", 0.0)}
+    made = {"schedule_rate": rate_of(optimizer), "optimizer_decay": first.get("weight_decay", 0.0)}
     if type(optimizer) is torch.optim.SGD:
         return {**made, "optimizer_kind": "sgd", "optimizer_momentum": first["momentum"]}
-    beta1, beta2 = first["betas"]
+    beta1, beta2 = map(float, first["betas"])
     return {
         **made,
         "optimizer_kind": "adam",
@@ -56,10 +69,11 @@ class Own:
         self._names: list[str] = []
         self._params: Parameters = []
         self._rates: list[float] = []
+        self._frozen: set[str] = set()
         made = self._first(shapes)
         if inspect.signature(made.step).parameters["closure"].default is inspect.Parameter.empty:
             raise InputError(f"optimizer: {type(made).__name__} computes losses itself, in a closure; retain makes one pass a step")
-        self.rate = float(made.param_groups[0]["lr"])
+        self.rate = rate_of(made)
 
     def _first(self, shapes: Callable[[], Parameters]) -> torch.optim.Optimizer:
         if isinstance(self._given, torch.optim.Optimizer):
@@ -79,6 +93,7 @@ class Own:
 
     def layout(self, rows: Sequence[Tensor]) -> None:
         """The parameters that there are; a net that grows has the same ones."""
+        self._frozen = {row.name for row in rows if row.frozen}
         if self._made is not None:
             return
         if not isinstance(self._given, torch.optim.Optimizer):
@@ -101,25 +116,32 @@ class Own:
                     self._params.append(stand_in)
         self._rates = [float(group["lr"]) for group in self._made.param_groups]
 
-    def _point(self, one: torch.nn.Parameter, view: torch.Tensor, grad: torch.Tensor) -> None:
+    def _grow(self, one: torch.nn.Parameter, shape: torch.Size) -> None:
+        """The state of a parameter that grows; one of another shape than the parameter begins anew."""
         assert self._made is not None
+        for key, value in self._made.state.get(one, {}).items():
+            if isinstance(value, torch.Tensor) and value.shape == one.shape:
+                grown = torch.zeros(shape, dtype=value.dtype, device=value.device)
+                grown[tuple(slice(size) for size in value.shape)] = value
+                self._made.state[one][key] = grown
+            elif isinstance(value, torch.Tensor) and value.dim():
+                del self._made.state[one]
+                return
+
+    def _point(self, one: torch.nn.Parameter, view: torch.Tensor, grad: Optional[torch.Tensor]) -> None:
         if one.shape != view.shape:
-            for key, value in self._made.state.get(one, {}).items():
-                if isinstance(value, torch.Tensor) and value.shape == one.shape:
-                    grown = torch.zeros(view.shape, dtype=value.dtype, device=value.device)
-                    grown[tuple(slice(size) for size in value.shape)] = value
-                    self._made.state[one][key] = grown
+            self._grow(one, view.shape)
         one.data, one.grad = view, grad
 
     def step(self, views: dict[str, torch.Tensor], grads: dict[str, torch.Tensor], rate: float, first: bool) -> None:
         assert self._made is not None
         for name, one in zip(self._names, self._params):
             name = name if name in views else f"value.{name}"  # see net.Interval
-            self._point(one, views[name], grads[name])
+            self._point(one, views[name], None if name in self._frozen else grads[name])  # or it would decay
         if first and self._started():
             self._made.state.clear()  # after a rollback
         for group, own in zip(self._made.param_groups, self._rates):
-            group["lr"] = own * rate / self.rate if self.rate else rate
+            group["lr"] = own * rate / self.rate
         self._made.step()
         for one in self._params:
             one.grad = None
@@ -129,8 +151,15 @@ class Own:
         return bool(self._made.state) and not (isinstance(self._given, torch.optim.Optimizer) and self._given.state)
 
     def state(self) -> Any:
-        return None if self._made is None else self._made.state_dict()
+        return None if self._made is None else {"kind": type(self._made).__name__, **self._made.state_dict()}
 
     def load(self, state: Any) -> None:
-        if self._made is not None and state is not None:
+        if self._made is None or state is None:
+            return
+        kind, own = state.pop("kind", None), type(self._made).__name__  # older checkpoints have no kind
+        if kind not in (None, own):
+            raise InputError(f"optimizer: the checkpoint has the state of {kind}, not of {own}")
+        try:
             self._made.load_state_dict(state)
+        except (ValueError, KeyError) as raised:
+            raise InputError(f"optimizer: the checkpoint's state does not fit: {words_of(raised)}") from raised

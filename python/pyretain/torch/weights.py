@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from pyretain.learner import Learner, Metrics
+from pyretain.nets import Beside
 
 INPUT = "input."  # what begins so is the scale of inputs, which PyTorch's net does not have
 LIMIT = 4.0  # standard deviations; what lies further out is cut off
@@ -32,13 +33,22 @@ def _all_tensors(learner: Learner, which: str) -> dict[str, torch.Tensor]:
 def state_dict(learner: Learner, which: str = "serving") -> dict[str, torch.Tensor]:
     """A learner's weights for ``module.load_state_dict``."""
     tensors = _all_tensors(learner, which)
-    return {name: tensor for name, tensor in tensors.items() if not name.startswith(INPUT)}
+    state = {name: tensor for name, tensor in tensors.items() if not name.startswith(INPUT)}
+    beside = _beside(learner)
+    return state if beside is None else beside.add(state)
+
+
+def _beside(learner: Learner) -> Optional[Beside]:
+    nets = learner._called[1]
+    return None if nets is None else nets.beside
 
 
 def load_state_dict(learner: Learner, state: Mapping[str, torch.Tensor]) -> None:
     """Training goes on from the weights of a module of the same architecture."""
     tensors = {name: t for name, t in _all_tensors(learner, "plain").items() if name.startswith(INPUT)}
-    tensors.update({name: tensor.detach().cpu().contiguous() for name, tensor in state.items()})
+    beside = _beside(learner)
+    own = state if beside is None else beside.leave(state)
+    tensors.update({name: tensor.detach().cpu().contiguous() for name, tensor in own.items()})
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "weights.safetensors")
         save_file(tensors, path, {"format": "pt"})
