@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/settings.h"
+#include "learn/losses/loss.h"
 #include "stored/stored.h"
 #include "streams/source.h"
 
@@ -22,7 +23,21 @@ static bool is_over_source(const struct options *options)
 	       !source_is_live(options);
 }
 
-int adopt_folder(const char *folder, const char *data, bool *same, struct err *err)
+/* What is to be set is looked at before anything changes. */
+static int check_user(const char *folder, const struct setting *none, const struct arg_list *user,
+	struct err *err)
+{
+	struct options *options = NULL;
+	int code = settings_resolve(&options, folder, none, user, err);
+
+	if (!code)
+		code = loss_check_target(options, err);
+	options_free(options);
+	return code;
+}
+
+int adopt_folder(const char *folder, const char *data, const struct arg_list *user, bool *same,
+	struct err *err)
 {
 	const struct log log = {.write = warn, .most = LOG_WARN};
 	const struct setting none[] = {{0}};
@@ -34,7 +49,9 @@ int adopt_folder(const char *folder, const char *data, bool *same, struct err *e
 	snprintf(path, sizeof(path), "%s/config.ini", folder);
 	if (!path_exists(path))
 		return 0;
-	code = settings_resolve(&options, folder, none, NULL, err);
+	code = check_user(folder, none, user, err);
+	if (!code)
+		code = settings_resolve(&options, folder, none, NULL, err);
 	if (!code && is_over_source(options)) {
 		*same = data && !strcmp(options_text(options, "stream.source"), data);
 		if (!*same)

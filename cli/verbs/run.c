@@ -337,7 +337,8 @@ int cmd_run(int argc, char **argv)
 	if (request.open && !request.out)
 		return complain(EXIT_USAGE,
 			"--open: the report is in the run's folder; name it by --out DIR");
-	if (request.feed && adopt_folder(request.resume, request.feed, &same, &err))
+	if (request.feed &&
+		adopt_folder(request.resume, request.feed, &request.settings, &same, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	/* Other data than a folder began with comes as lines. */
 	if (request.feed && !same)

@@ -105,8 +105,9 @@ static int start(const struct request *request, bool model, struct service *serv
 		{.write = show_message, .most = LOG_NOTE}, request->ranks_anyway};
 	struct err err = {0};
 	bool same;
-	int code = request->out && !request->follow ? adopt_folder(request->out, NULL, &same, &err)
-						    : 0;
+	int code = request->out && !request->follow
+			   ? adopt_folder(request->out, NULL, &request->settings, &same, &err)
+			   : 0;
 
 	if (!code)
 		code = service_open(service, &wish, &err);

@@ -157,6 +157,8 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 	const struct options *o = config->options;
 	int code = learner_kinds_check(o, err);
 
+	if (!code)
+		code = loss_check_target(o, err);
 	if (!code && target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
 		code = check_numbers(o, err);
 	if (!code)

@@ -125,6 +125,18 @@ run("run", "odd.csv", "--out", "d", "--quiet")
 both = run("report", "a", "d", "--out", "both.html", check=False)
 tap.verdict(both.returncode == 2 and "a: predicts numbers" in both.stderr and "d: predicts classes" in both.stderr,
     "a report on numbers and classes together is refused by name", both.stderr)
+
+# A folder keeps its kind of labels: what asks for the other is refused before anything changes.
+def contents(folder):
+    return {path: open(path, "rb").read() for place, _, names in os.walk(folder) for path in (os.path.join(place, name) for name in names)}
+
+
+for folder, other, words in [("d", "number", "has learned a class"), ("a", "class", "has learned a number")]:
+    before = contents(folder)
+    for command in (["run", "load.csv", "--resume", folder], ["run", "-", "--resume", folder], ["serve", "--out", folder]):
+        refused = run(*command, "--target", other, check=False)
+        tap.verdict(refused.returncode == 2 and words in refused.stderr and contents(folder) == before,
+            "%s --target %s: it %s" % (" ".join(command), other, words), refused)
 compared = run("compare", "load.csv", "--methods", "sgd+clr,ama+malr", "--seeds", "1", "--out", "e", "--quiet").stdout
 values = read_json("e/compare.json")["runs"][0]["values"]
 tap.verdict("MAE" in compared and values["mae"] > 0 and near(values["mae_last"], last), "compare shows errors", compared)

@@ -45,19 +45,32 @@ static const struct loss_type *type_of(const struct options *options)
 	return NULL;
 }
 
+int loss_check_target(const struct options *options, struct err *err)
+{
+	const struct loss_type *type = type_of(options);
+	const char *target = options_text(options, "model.target");
+
+	if (!type)
+		return err_set(err, ERR_INPUT, "loss.kind = %.100s: not one of %s",
+			options_text(options, "loss.kind"), loss_options[0].allowed);
+	if (type->target == target_kind(target))
+		return 0;
+	if (options_origin(options, "loss.kind") == ORIGIN_FOLDER &&
+		options_origin(options, "model.target") == ORIGIN_CALL)
+		return err_set(err, ERR_INPUT,
+			"model.target = %s: the folder has learned a %s, and goes on with it; "
+			"leave --target out, or begin another folder",
+			target, target_types[type->target]->name);
+	return err_set(err, ERR_INPUT,
+		"loss.kind = %s: is for targets that are a %s; leave it out, or set model.target = "
+		"%s",
+		type->name, target_types[type->target]->name, target_types[type->target]->name);
+}
+
 int loss_check(const struct learner_config *config, struct err *err)
 {
 	const struct loss_type *type = type_of(config->options);
 
-	if (!type)
-		return err_set(err, ERR_INPUT, "loss.kind = %.100s: not one of %s",
-			options_text(config->options, "loss.kind"), loss_options[0].allowed);
-	if (type->target != target_kind(options_text(config->options, "model.target")))
-		return err_set(err, ERR_INPUT,
-			"loss.kind = %s: is for targets that are a %s; leave it out, or set "
-			"model.target = %s",
-			type->name, target_types[type->target]->name,
-			target_types[type->target]->name);
 	return type->check ? type->check(config, err) : 0;
 }
 

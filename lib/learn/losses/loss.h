@@ -62,6 +62,8 @@ struct loss_view {
 	union target *labels;
 };
 
+/* Rejects a kind of loss for other targets than model.target says. */
+int loss_check_target(const struct options *options, struct err *err);
 /* Rejects a kind whose requirements other keys disable. */
 int loss_check(const struct learner_config *config, struct err *err);
 
