@@ -108,9 +108,9 @@ static void add_before_labels(
 	add_share(out, "  same as the last", last->same, NAN, &all);
 	add_share(out, "  most frequent", last->most, NAN, &all);
 	add_share(out, "  by the order of labels", last->chain, NAN, &all);
-	if (last->same < 1)
+	if (!isnan(summary_kappa(last)))
 		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
-			"  kappa temporal", (last->le - last->same) / (1 - last->same));
+			"  kappa temporal", summary_kappa(last));
 	add_uneven(out, last, rests);
 }
 

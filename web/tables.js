@@ -16,6 +16,8 @@ const summaryColumns = [
 		means: "the same for a guesser that says the most frequent of all labels before each time step"},
 	{name: "… by the order of labels", unit: "%", single: true, of: (run) => run.summary.chain, format: percent, rest: "chain",
 		means: "the same for a chain that sees the last two labels and no input: what their order alone is good for"},
+	{name: "… kappa temporal", unit: "", single: true, of: (run) => run.summary.kappa, format: (x) => x.toFixed(2),
+		means: "how far the accuracy is above that of the last label, of what that leaves: 0 is no better, 1 is always right"},
 	{name: "balanced accuracy", unit: "%", of: (run) => run.summary.balanced, format: percent,
 		means: "classes are uneven: the mean, over classes, of the share recognised before the label"},
 	{name: "F1, mean of classes", unit: "%", single: true, of: (run) => run.summary.f1, format: percent,

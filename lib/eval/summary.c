@@ -62,6 +62,11 @@ double summary_since(const struct metrics_row *before, const struct metrics_row 
 	return all > old ? (all * mean - old * metrics_value(before, column)) / (all - old) : NAN;
 }
 
+double summary_kappa(const struct metrics_row *row)
+{
+	return row->same < 1 ? (row->le - row->same) / (1 - row->same) : NAN;
+}
+
 static double late(const struct metrics_row *rows, size_t count, const char *name)
 {
 	return summary_value(rows, count, metrics_column(name), SUMMARY_LATE);

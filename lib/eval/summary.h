@@ -30,6 +30,12 @@ double summary_value(const struct metrics_row *rows, size_t count,
 double summary_since(const struct metrics_row *before, const struct metrics_row *row,
 	const struct metrics_column *column);
 
+/*
+ * Kappa temporal: how far accuracy before the label is above that of the last label, of what that
+ * leaves. 0: no better; NAN if not measured, or where the last label is always right.
+ */
+double summary_kappa(const struct metrics_row *row);
+
 /* How many of `count` evaluations are late. */
 size_t summary_late(size_t count);
 

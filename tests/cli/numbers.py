@@ -75,12 +75,18 @@ for key in ["late_ir", "late_ir_sgd", "late_ft", "late_ft_sgd"]:
 for key in ["late_ir", "late_ir_sgd", "late_ft", "late_ft_sgd", "recent", "alarms", "cost_per_iteration"]:
     same("--json and run.json have one " + key, told[key], facts[key])
 for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "late_ft_sgd", "le", "recent",
-        "alarms", "blind", "lr", "iteration", "samples", "cost_per_iteration"]:
+        "alarms", "blind", "same", "most", "chain", "kappa", "lr", "iteration", "samples", "cost_per_iteration"]:
     same("--json and the page have one " + key, told[key], summary[key])
 for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"), ("accuracy", "le"),
         ("next (FT)", "ft"), ("late next (FT)", "late_ft"), ("of the last 1 000", "recent"), ("guess by last labels", "blind")]:
     same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
     same("show prints " + key, shown.get(label), "%.1f" % (100 * told[key]))
+for label, key in [("same as the last", "same"), ("most frequent", "most"), ("by the order of labels", "chain")]:
+    same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
+tap.verdict(abs(told["kappa"] - (told["le"] - told["same"]) / (1 - told["same"])) < 1e-12, "kappa temporal is what it is called",
+    told["kappa"])
+for text in (run("run", *SMALL, "--out", "k"), run("show", "b")):
+    tap.verdict(re.search(r"kappa temporal +%.2f " % told["kappa"], text), "which the terminal prints", text)
 
 rests = page_data("a/report.html")["runs"][0]["rests"]
 for key in ["ir", "ft", "late_ft"]:
