@@ -154,10 +154,14 @@ static void describe_data(const struct stored *s, struct text *words)
 	const char *source = options_text(s->run->config.options, "stream.source");
 	const struct records *records = source_records(s->source);
 	const struct records_info *info = records_info(records);
-	const char *name = strrchr(source, '/');
 	const bool table = records_schema(records) != NULL;
+	size_t end = strlen(source), start;
 
-	text_addf(words, "%s: ", name && name[1] ? name + 1 : source);
+	while (end && source[end - 1] == '/')
+		end--;
+	for (start = end; start && source[start - 1] != '/';)
+		start--;
+	text_addf(words, "%.*s: ", (int)(end - start), source + start);
 	if (table)
 		text_addf(words, "a table, %" PRId64 " row%s, ", info->count,
 			info->count == 1 ? "" : "s");

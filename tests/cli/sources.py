@@ -435,6 +435,9 @@ def real_data():
         shutil.copy(os.path.join(jpeg, name), "photos/%d/%s" % (i % 2, name))
     code, said, why = run("folder:photos", ["stream.eval=every:5", "image.size=64", "stream.order=random"], "real")
     verdict(code == 0 and facts_of("real")["skipped"] == 0, "a run from a folder of photos", code, said, why)
+    done = subprocess.run([RETAIN, "run", "photos/", "--set", "image.size=16"], capture_output=True, text=True, check=False)
+    verdict(done.returncode == 0 and done.stdout.startswith("photos: folder, 40 samples"), "it is called by its name",
+            done.stdout, done.stderr)
 
 
 def main():
