@@ -22,7 +22,7 @@ static const char *differing(const struct contest *contest)
 {
 	const char *differ = contest->plan.experiment->differ;
 
-	return differ ? differ : contest->numbers ? "mae, le, late_ir" : "late_ir, le, late_ft";
+	return differ ? differ : contest->numbers ? "mae, le, late_ir" : "le, late_ir, late_ft";
 }
 
 /* The next measure of a list; false at its end. */
