@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import time
-import urllib.error
 import urllib.request
 
 import numpy as np
@@ -55,7 +54,7 @@ def mine(tmp_path):
 
 
 def command(folder, *words, launcher=("-m", "pyretain")):
-    return subprocess.run([sys.executable, *launcher, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, *launcher, *words], cwd=folder, capture_output=True, text=True, timeout=1200)
 
 
 def test_the_command_runs_with_a_module(mine, stream):
@@ -143,38 +142,39 @@ def test_a_run_that_fails_says_why_and_how_to_go_on(mine, torchrun):
 # The service
 
 
-def free_address():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return "127.0.0.1:%d" % free.getsockname()[1]
+HANGS = 600  # seconds: a busy machine may be tens of times as slow as a quiet one
 
 
 class Service:
-    """A process that serves at an address, and ends with the block."""
+    """A process that serves at a port of its choice, and ends with the block."""
 
-    def __init__(self, where, words, folder):
-        self.where, self.process = where, subprocess.Popen([sys.executable, *words], cwd=folder, stdout=subprocess.PIPE, text=True)
+    def __init__(self, words, folder):
+        self.said, self.process = [], subprocess.Popen([sys.executable, *words], cwd=folder, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         self.wait()
         return self
 
     def wait(self):
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"http://{self.where}/v2/health/live", timeout=30)
+        """It says where it listens once it does."""
+        for line in self.process.stdout:
+            self.said.append(line)
+            if found := re.search(r"http://\S+", line):
+                self.where = found[0]
                 return
-            except urllib.error.URLError:
-                assert self.process.poll() is None
-                time.sleep(0.1)
-        raise AssertionError("it never answered")
+        raise AssertionError(f"it ended: {self.said}")
+
+    def end(self):
+        """What else it said, once it has ended by itself."""
+        self.said += self.process.communicate(timeout=HANGS)[0].splitlines(True)
+        return self.process.returncode
 
     def __exit__(self, *error):
         self.process.kill()
         self.process.wait()
 
     def ask(self, path, said):
-        with urllib.request.urlopen(f"http://{self.where}/v1/{path}", json.dumps(said).encode(), timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.where}/v1/{path}", json.dumps(said).encode(), timeout=HANGS) as answer:
             return json.loads(answer.read().decode().splitlines()[-1])
 
     def teach(self, numbers):
@@ -182,7 +182,8 @@ class Service:
         for number in numbers:
             sign = 1 if number % 2 else -1
             self.ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
-        for _ in range(300):
+        end = time.monotonic() + HANGS
+        while time.monotonic() < end:
             said = [self.ask("predict", {"input": [sign, sign, 1, 1]})["prediction"] for sign in (1, -1)]
             if said == ["odd", "even"]:
                 break
@@ -191,12 +192,11 @@ class Service:
 
 
 def test_the_service_runs_with_a_module(mine):
-    where = free_address()
-    words = ["--net", "mine:make", "serve", "--out", "x", "--listen", where, "--method", "ama+malr", "--quiet"]
-    with Service(where, ["-m", "pyretain", *words], mine) as service:
+    words = ["--net", "mine:make", "serve", "--out", "x", "--listen", "127.0.0.1:0", "--method", "ama+malr"]
+    with Service(["-m", "pyretain", *words], mine) as service:
         assert service.teach(range(150)) == ["odd", "even"]
         service.process.send_signal(signal.SIGTERM)
-        assert service.process.wait(60) == 0
+        assert service.end() == 0
     assert "model.safetensors" in os.listdir(mine / "x")
 
 
@@ -205,13 +205,13 @@ SERVES = """
     from mine import make
     import pyretain, pyretain.torch as rt
     kept = dict(folder="x", run_method="ama+malr", run_batch=8, run_iterations=5, replay_holdout=0.2)
-    learner = rt.Learner(make, input=(4,), device=sys.argv[2], **kept) if sys.argv[2] != "own" else pyretain.Learner(**kept)
+    learner = rt.Learner(make, input=(4,), device=sys.argv[1], **kept) if sys.argv[1] != "own" else pyretain.Learner(**kept)
     for number in range(4):
         sign = 1 if number % 2 else -1
         learner.learn([[sign, sign, 1, 1]], ["odd" if number % 2 else "even"])
     waits = learner.observe([[1, 1, 1, 1]])
     for _ in range(2):
-        learner.serve(sys.argv[1])
+        learner.serve("127.0.0.1:0")
         print("served", learner.metrics().samples, *learner.predict([[1, 1, 1, 1], [-1, -1, 1, 1]]), flush=True)
     learner.reveal(waits, ["odd"])
     learner.learn([[1, 1, 1, 1]], ["new"])
@@ -219,7 +219,7 @@ SERVES = """
     try:
         import time, os, threading, signal
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        time.sleep(30)
+        time.sleep(600)
     except KeyboardInterrupt:
         print("interrupted as before", flush=True)
 """
@@ -228,22 +228,16 @@ SERVES = """
 @pytest.mark.parametrize("device", ["cpu", "own"])
 def test_a_learner_serves_and_goes_on(mine, device):
     """Twice, stopped by either signal; what it learned meanwhile and before is there, and Ctrl-C is Python's again."""
-    where = free_address()
     (mine / "serves.py").write_text(textwrap.dedent(SERVES))
-    with Service(where, ["serves.py", where, device], mine) as service:
+    with Service(["serves.py", device], mine) as service:
         assert service.teach(range(100)) == ["odd", "even"]
         service.process.send_signal(signal.SIGINT)
-        said = ""
-        while "served" not in said:
-            said += service.process.stdout.readline()
         service.wait()
         assert service.teach(range(100, 110)) == ["odd", "even"]
         service.process.send_signal(signal.SIGTERM)
-        said += service.process.communicate(timeout=60)[0]
-        assert service.process.returncode == 0
-    lines = [line for line in said.splitlines() if "http://" not in line and "Saved" not in line]
+        assert service.end() == 0
+    lines = [line.rstrip() for line in service.said if "http://" not in line and "Saved" not in line]
     assert lines == ["served 104 odd even", "served 114 odd even", "116 ['even', 'new', 'odd']", "interrupted as before"]
-    assert f"http://{where}" in said
 
 
 def test_what_cannot_be_served_is_told(tmp_path):

@@ -255,7 +255,7 @@ def test_torchrun_shares_the_work(tmp_path, own):
     for count in "12":
         command = [*run, count] if count == "2" else [sys.executable]
         done = subprocess.run(
-            [*command, script, tmp_path / count, own], capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"}
+            [*command, script, tmp_path / count, own], capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"}
         )
         assert done.returncode == 0, done.stderr[-3000:]
     one, two = (torch.load(tmp_path / count) for count in "12")
@@ -284,6 +284,6 @@ def test_a_sharded_module_is_refused_at_once(tmp_path):
     script = tmp_path / "sharded.py"
     script.write_text(textwrap.dedent(SHARDED))
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    done = subprocess.run(run, capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert done.returncode != 0 and "the module was given to torch.distributed.fsdp.fully_shard: give it as it is" in done.stderr
     assert "SIGKILL" not in done.stderr

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import time
 
 import numpy as np
@@ -277,25 +278,29 @@ def test_goes_on_from_a_checkpoint(tmp_path, stream, pool):
         ]
 
 
-def go_on(folder, stream):
-    """A process that goes on from its last checkpoint, if there is one, to the end."""
-    path = folder / "checkpoint"
+def go_on(folder, stream, kill):
+    """A process that goes on from its last checkpoint, if there is one, to the end; or that is killed so long after its next one."""
+    path, saved = folder / "checkpoint", threading.Event()
     made = parts(folder, stream, seed=2 if path.exists() else 1)
 
     def save(name="checkpoint"):
         torch.save(everything(*made), folder / (name + ".new"))
         os.replace(folder / (name + ".new"), folder / name)
+        saved.set()
 
+    def end():
+        saved.wait()
+        time.sleep(kill)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if kill is not None:
+        threading.Thread(target=end, daemon=True).start()
     if path.exists():
         load_everything(torch.load(path, weights_only=True), *made)
     else:
         save()
     loop(*made, stream, 60, save)
     save("end")
-
-
-def changed(path):
-    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def test_killed_ten_times_it_comes_to_the_same_bits(tmp_path, stream):
@@ -306,14 +311,8 @@ def test_killed_ten_times_it_comes_to_the_same_bits(tmp_path, stream):
     processes.set_forkserver_preload(["torch", "pyretain.torch"])
     folder, kills = tmp_path / "x", 0
     while not (folder / "end").exists():
-        before = changed(folder / "checkpoint")
-        child = processes.Process(target=go_on, args=(folder, stream))
+        child = processes.Process(target=go_on, args=(folder, stream, 0.002 * (kills % 5) if kills < 10 else None))
         child.start()
-        while kills < 10 and child.is_alive() and changed(folder / "checkpoint") == before:
-            time.sleep(0.0005)
-        if kills < 10:
-            time.sleep(0.002 * (kills % 5))
-            child.kill()
         child.join()
         assert child.exitcode in ((-signal.SIGKILL, 0) if kills < 10 else (0,))
         kills += 1

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_batches_are_those_of_a_run(album, tmp_path):
     keys = f"stream.source=manifest:{folder}/manifest.csv stream.per_step=12 image.size=24 image.resize=28 run.method=sgd+clr"
     keys += " run.batch=8 run.micro_batch=8 run.iterations=2 run.seed=3 replay.holdout=0.2 eval.count=1"
     words = ["--net", "mine:Probe", "run", "--out", "x", "--quiet", *[w for key in keys.split() for w in ("--set", key)]]
-    done = subprocess.run([sys.executable, "-m", "pyretain", *words], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-m", "pyretain", *words], cwd=tmp_path, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     seen = torch.load(tmp_path / "seen")
     trained, predicted = [[x for x in seen[which] if len(x) == 8] for which in (True, False)]
@@ -214,6 +215,9 @@ def test_closing_midway(album):
             with pytest.raises(pyretain.StateError, match="closed"):
                 pictures.draw(2, 8)
             rt.Pictures(memory, **SMALL, root=folder).draw(1, 8)  # dropped with a batch under way
+    end = time.monotonic() + 600
+    while threading.active_count() > before + 1 and time.monotonic() < end:
+        time.sleep(0.01)  # a batch that is under way is ended
     assert threading.active_count() <= before + 1
 
 

@@ -60,8 +60,9 @@ def test_the_command_takes_a_module_of_timm(timm, tmp_path):
             pixels = world.integers(0, 80, (32, 32, 3), np.uint8)
             pixels[..., colour] += 160
             image.fromarray(pixels).save(tmp_path / "colours" / name / f"{i}.png")
-    words = ["--net", "timm:test_resnet", "run", "colours", "--out", "x", "--quiet", "--set", "run.iterations=1"]
-    done = subprocess.run([sys.executable, "-m", "pyretain", *words], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    words = ["--net", "timm:test_resnet", "run", "colours", "--out", "x", "--quiet"]
+    words += [word for key in ("run.iterations=1", "image.size=64", "image.resize=64") for word in ("--set", key)]
+    done = subprocess.run([sys.executable, "-m", "pyretain", *words], cwd=tmp_path, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     assert "arch = net:timm.test_resnet" in (tmp_path / "x" / "config.ini").read_text()
 
