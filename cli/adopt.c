@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/paths.h"
 #include "cli/cli.h"
@@ -21,6 +22,23 @@ static bool is_over_source(const struct options *options)
 {
 	return options_origin(options, "stream.source") != ORIGIN_ABSENT &&
 	       !source_is_live(options);
+}
+
+/* What is behind PATH or KIND:PATH; false: nothing. */
+static bool look(const char *source, struct stat *found)
+{
+	const char *colon = strchr(source, ':');
+
+	return !stat(source, found) || (colon && !stat(colon + 1, found));
+}
+
+static bool is_same(const char *source, const char *data)
+{
+	struct stat one, other;
+
+	return !strcmp(source, data) ||
+	       (look(source, &one) && look(data, &other) && one.st_dev == other.st_dev &&
+		       one.st_ino == other.st_ino);
 }
 
 /* What is to be set is looked at before anything changes. */
@@ -53,7 +71,7 @@ int adopt_folder(const char *folder, const char *data, const struct arg_list *us
 	if (!code)
 		code = settings_resolve(&options, folder, none, NULL, err);
 	if (!code && is_over_source(options)) {
-		*same = data && !strcmp(options_text(options, "stream.source"), data);
+		*same = data && is_same(options_text(options, "stream.source"), data);
 		if (!*same)
 			code = stored_adopt(options, folder, &log, err);
 		if (!*same && !code)

@@ -53,6 +53,9 @@ def goes_on():
     """Files and lines in turn, with a class and a category that the first did not have."""
     code, _, said = run("monday.csv", "--out", "shop")
     verdict(code == 0 and samples("shop") == 600, "a file begins a folder", said)
+    for again in "monday.csv", "table:monday.csv", os.path.abspath("monday.csv"):
+        code, _, said = run(again, "--resume", "shop")
+        verdict(code == 0 and "shop: is finished" in said and samples("shop") == 600, f"{again} is not learned again", code, said)
     code, _, said = run("tuesday.csv", "--resume", "shop")
     verdict(code == 0 and samples("shop") == 1000 and "keeps its samples in a journal" in said,
             "another file goes on with it", said)
