@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/brought.h"
 #include "cli/cli.h"
 #include "config/app_config.h"
@@ -14,17 +15,21 @@
 
 static void list_scale(const struct experiment_scale *scale)
 {
+	enum { AT = 20 };
 	const char *sources = experiment_sources(scale);
-	const bool built_in = sources && !scale->sources;
+	struct text words = {0}, needs = {0};
 
-	printf("      %-12s  %s\n", scale->name, scale->about ? scale->about : "");
-	if (built_in)
-		printf("      %-12s  needs no data\n", "");
-	else if (sources)
-		printf("      %-12s  needs data: --set stream.source=KIND:PATH, KIND one of %s\n",
-			"", sources);
+	text_addf(&words, "      %-12s  ", scale->name);
+	add_fitting(&words, stdout, AT, AT, scale->about ? scale->about : "\n");
+	text_addf(&words, "%*s", AT, "");
+	if (sources && !scale->sources)
+		text_add(&needs, "needs no data");
 	else
-		printf("      %-12s  needs data: --set stream.source=KIND:PATH\n", "");
+		text_addf(&needs, "needs data: --set stream.source=KIND:PATH%s%s",
+			sources ? ", KIND one of " : "", sources ? sources : "");
+	add_fitting(&words, stdout, AT, AT, needs.data ? needs.data : "\n");
+	text_release(&needs);
+	print_words(stdout, &words, NULL);
 }
 
 int compare_list(void)

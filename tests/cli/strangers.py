@@ -74,6 +74,8 @@ def eighty_columns():
             ("a comparison", ["compare", "wide.csv", "--seeds", "1,2"], 0),
             ("its table again", ["compare", "wide.csv", "--seeds", "1,2"], 0),
             ("what is known of data", ["data", "info", "wide.csv"], 0),
+            ("the list of architectures", ["model", "archs"], 0),
+            ("the list of experiments", ["compare", "--list"], 0),
             ("the help of a verb of many words", ["version", "--help"], 0),
             ("the help of a verb with verbs", ["model", "--help"], 0)):
         got, lines = on_a_terminal(*words)

@@ -270,9 +270,7 @@ static const struct arch archs[] = {
 		"gn-ws", false, build_resnet, &resnet20_cifar, &cifar},
 	{"resnet8-cifar", "resnet8-cifar   the same with one block of each width instead of three",
 		"gn-ws", false, build_resnet, &resnet8_cifar, &cifar},
-	{"cnn",
-		"cnn:W,W,...     3x3 convolutions of these widths, each but the first halves the "
-		"image",
+	{"cnn", "cnn:W,W,...     3x3 convolutions this wide; all but the first halve the image",
 		"gn-ws", true, build_cnn, NULL, &pictures},
 	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none",
 		true, build_mlp, NULL, &vectors},
