@@ -45,13 +45,17 @@ int compare_list(void)
 		return complain(EXIT_FAILED, "%s", err.message);
 	}
 	for (int i = 0; i < count; i++) {
+		struct text title = {0}, line = {0};
 		struct experiment *e = NULL;
 
 		if (experiment_find(names[i], path, &err) || experiment_read(&e, path, &err)) {
 			complain(EXIT_FAILED, "%s", err.message);
 			continue;
 		}
-		printf("%s  %s (%d variants)\n", e->name, e->title, e->variant_count);
+		text_addf(&title, "%s  %s (%d variants)", e->name, e->title, e->variant_count);
+		add_fitting(&line, stdout, 0, 2, title.data ? title.data : "");
+		print_words(stdout, &line, NULL);
+		text_release(&title);
 		for (int s = 0; s < e->scale_count; s++)
 			list_scale(&e->scales[s]);
 		experiment_free(e);
