@@ -1,7 +1,7 @@
 /*
- * Training: iteration k of the paper's Alg. 2, validation, and the decisions at the end
- * of a window. The order is part of the method: step, averages, validation, schedule,
- * then the weights of the averages.
+ * Training: iteration k of the paper's Alg. 2, and the decisions at the end of a window.
+ * The order is part of the method: step, averages, validation (learner_validate.c),
+ * schedule, then the weights of the averages.
  */
 #include <math.h>
 #include <string.h>
