@@ -39,9 +39,9 @@ test-long: all
 	@tests/faults/power.py $(BUILD)/retain $(BUILD)/tests/faults/learner 100
 
 # Every figure of the paper at laptop scale, into docs/results/figures.md: hours. MNIST=DIR and CIFAR10=KIND:PATH add
-# those on real images, FLIGHTS=FILE (tools/flights) those on a natural stream. Stopped, it goes on where it was.
+# those on real images, FLIGHTS=FILE and CUTS=FILES (tools/flights) those on a natural stream. Stopped, it goes on where it was.
 results: all
-	@tools/results --retain $(BUILD)/retain $(if $(MNIST),--mnist $(MNIST)) $(if $(CIFAR10),--cifar10 $(CIFAR10)) $(if $(FLIGHTS),--flights $(FLIGHTS)) $(if $(PACS),--pacs $(PACS))
+	@tools/results --retain $(BUILD)/retain $(if $(MNIST),--mnist $(MNIST)) $(if $(CIFAR10),--cifar10 $(CIFAR10)) $(if $(FLIGHTS),--flights $(FLIGHTS)) $(if $(CUTS),--cuts '$(CUTS)') $(if $(PACS),--pacs $(PACS))
 
 # The pictures of docs/results/gallery.md: some minutes, where their runs are not there yet.
 gallery: all

@@ -43,7 +43,7 @@ static const char *folder_of(struct contest *contest, const char *variant, int64
 	return keep(contest, &path);
 }
 
-/* Fills in {NAME}; a bit of *needs for each. */
+/* Fills in {seed}, or the folder of {NAME}; a bit of *needs for each of the latter. */
 static const char *fill(struct contest *contest, const char *setting, int64_t seed, uint64_t *needs)
 {
 	const char *open = strchr(setting, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -53,6 +53,11 @@ static const char *fill(struct contest *contest, const char *setting, int64_t se
 	if (!close)
 		return setting;
 	snprintf(name, sizeof(name), "%.*s", (int)(close - open - 1), open + 1);
+	if (!strcmp(name, "seed")) {
+		text_addf(&words, "%.*s%" PRId64 "%s", (int)(open - setting), setting, seed,
+			close + 1);
+		return keep(contest, &words);
+	}
 	for (int i = 0; i < contest->variant_count; i++)
 		if (!strcmp(contest_variant(contest, i), name))
 			*needs |= (uint64_t)1 << i;

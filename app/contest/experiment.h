@@ -42,8 +42,9 @@
  * A rule with `against_metric` takes another measure on that side; `less = A, B` takes off
  * A's lead over B; one with several variants after `of` is about the spread, the largest
  * less the smallest. A scale without one of a rule's variants has no such rule. Keys with a
- * dot are settings of the run. In a variant's settings {NAME} stands for the run
- * folder that variant NAME, which must come before, made with the same seed.
+ * dot are settings of the run; {seed} in one stands for the seed. In a variant's settings
+ * {NAME} stands for the run folder that variant NAME, which must come before, made with the
+ * same seed.
  */
 #ifndef RETAIN_CONTEST_EXPERIMENT_H
 #define RETAIN_CONTEST_EXPERIMENT_H

@@ -139,7 +139,7 @@ static int finish_scale(const struct experiment *e, struct experiment_scale *sca
 	return 0;
 }
 
-/* {NAME} stands for a variant that comes before. */
+/* {NAME} stands for a variant that comes before, {seed} for the seed. */
 static int check_references(const struct experiment *e, int at, struct err *err)
 {
 	const struct experiment_settings *settings = &e->variants[at].settings;
@@ -152,6 +152,8 @@ static int check_references(const struct experiment *e, int at, struct err *err)
 		if (!open)
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+		if (!strcmp(name, "seed"))
+			continue;
 		other = experiment_variant(e, name);
 		if (!strchr(open, '}') || other < 0 || other >= at)
 			return err_set(err, ERR_INPUT,

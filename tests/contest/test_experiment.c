@@ -187,7 +187,8 @@ static void needs(void **state)
 	static const char chain[] = "[experiment]\ntitle = Chain\n[scale s]\ndrift.steps = 9\n"
 				    "[variant x]\nrun.method = sgd+clr\n"
 				    "[variant y]\nrun.method = sgd+clr\nmodel.arch = {x}\n"
-				    "[variant z]\nrun.method = sgd+clr\nmodel.arch = a{y}b\n";
+				    "[variant z]\nrun.method = sgd+clr\nmodel.arch = a{y}b\n"
+				    "stream.seed = {seed}\n";
 	struct experiment *e;
 	struct contest *contest;
 	struct contest_run *run;
@@ -205,6 +206,7 @@ static void needs(void **state)
 	assert_int_equal(run->needs, 2);
 	assert_non_null(strstr(run->settings[2], "model.arch=a"));
 	assert_non_null(strstr(run->settings[2], "/out/y/seed-4b"));
+	assert_string_equal(run->settings[3], "stream.seed=4");
 	assert_false(contest_ready(contest, run, &never));
 	assert_false(never);
 	contest_run(contest, 1, 1)->state = CONTEST_FINISHED; /* of another seed */
