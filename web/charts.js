@@ -25,7 +25,7 @@ function whyNoAverage() {
 /*
  * `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out.
  * `of`: the only kind of target that it is for; `numbers`: what is said otherwise of numbers. `blind`: lines but the
- * solid one never look at an input. `thin`: what would be dashed is no plain model, and is a thin line. `log`: a log scale, or one where values are far apart ("wide").
+ * solid one never look at an input. `few`: the note where there were fewer than the latest 1 000. `thin`: what would be dashed is no plain model, and is a thin line. `log`: a log scale, or one where values are far apart ("wide").
  * `least`, `most`: no axis goes beyond. `span`: what is drawn around a line that does not move.
  */
 const charts = [
@@ -41,7 +41,9 @@ const charts = [
 	{id: "le", title: "Accuracy before the label (LE)", y: "accuracy, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
 		alarms: true, dashes: " of all", dots: " guessing", thin: true, least: 0, most: 100, span: 10,
 		note: "thick: of the latest 1 000 predictions; thin: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
+		few: "of all predictions so far; dotted: always saying the most frequent recent label; ◆: a drift alarm",
 		numbers: {title: "Variance explained before the label (R²)", y: "explained, %", least: -100, dots: " last value",
+			few: "of all predictions so far; dotted: by always saying the last value; ◆: a drift alarm",
 			note: "thick: of the latest 1 000 predictions; thin: of all so far; dotted: by always saying the last value; ◆: a drift alarm"},
 		why: () => "nothing was predicted"},
 	{id: "ir", title: "Retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
@@ -384,7 +386,9 @@ function placeChart(chart, parent) {
 	/* The note and the values share a place, so that nothing moves under the pointer. */
 	const words = element("div", card, undefined, groups.length > 1 ? "words tall" : "words");
 	const rest = chart.rest && groups.length === 1 ? groupRest(groups[0], chart.rest) : "";
-	element("div", words, chart.note + (rest ? "; at the end of " + rest : ""), "readout");
+	/* Of no more predictions than that, the latest ones are all of them. */
+	const few = chart.few && runs.every((run) => run.rests.recent && run.rests.recent < data.recent);
+	element("div", words, (few ? chart.few : chart.note) + (rest ? "; at the end of " + rest : ""), "readout");
 	const place = element("div", words, undefined, "readout value");
 	const frame = element("div", card, undefined, "frame"), plot = element("div", frame, undefined, "plot");
 	const layer = element("div", frame, undefined, "layer");
