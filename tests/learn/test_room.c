@@ -14,6 +14,7 @@ static void steady_iterations_allocate_nothing(void **state)
 		{"average.kind=none", "optimizer.kind=schedule-free", "schedule.kind=constant"},
 		{"replay.recency_share=0.1", "average.rule=paper", "optimizer.kind=adam"},
 		{"engine.threads=2", "replay.objective=epochs"},
+		{"engine.threads=0", "run.micro_batch=7"}, /* validation on another thread */
 		{"loss.kind=der", "replay.pool=reservoir", "replay.limit=100"},
 		{"loss.kind=distill", "replay.objective=er"},
 	};
@@ -111,10 +112,10 @@ static void making_one_runs_out_of_memory(void **state)
 		{"model.arch=mlp:12"},
 		{"average.kind=ema", "replay.pool=balanced", "replay.objective=mixed"},
 		{"optimizer.kind=adam", "schedule.kind=rwp", "engine.threads=2"},
-		{"loss.kind=der", "replay.pool=reservoir", "replay.limit=100"},
-		{"loss.kind=ewc"},
+		{"loss.kind=der", "replay.pool=reservoir", "replay.limit=100"}, {"loss.kind=ewc"},
 		{"loss.kind=ace"},
 		{"model.arch=resnet20-cifar", "model.norm=bn", "replay.validation_limit=9"},
+		{"engine.threads=0"}, /* validation on another thread */
 	};
 
 	(void)state;
