@@ -98,12 +98,22 @@ def test_frozen_parameters_do_not_decay(stream):
     assert torch.equal(state["0.weight"], net[0].weight) and not torch.equal(state["2.weight"], net[2].weight)
 
 
-def test_state_of_any_shape_survives_growth(stream):
-    """Adafactor's has a row and a column of each matrix."""
-    learner = rt.Learner(mlp, lambda params: torch.optim.Adafactor(params, 0.05), input=(4,), **SMALL)
+@pytest.mark.parametrize("kind", [torch.optim.Adafactor, torch.optim.AdamW])
+def test_state_of_any_shape_survives_growth(tmp_path, stream, kind):
+    """Adafactor's has a row and a column of each matrix. Opened again before and after classes come, it comes to the same bits."""
+
+    def opened(folder):
+        return rt.Learner(mlp, lambda params: kind(params, 0.05), input=(4,), folder=tmp_path / folder, **SMALL)
+
+    straight, learner = opened("a"), opened("b")
     for number, (inputs, labels) in enumerate(stream(12)):
-        learner.learn(inputs, np.minimum(labels, number // 3))
-    assert learner.shape.classes == 3 and learner.metrics().loss < 1
+        for one in (straight, learner):
+            one.learn(inputs, np.minimum(labels, number // 3))
+        learner.close()
+        learner = opened("b")
+    assert learner.shape.classes == 3 and straight.metrics().loss < 1
+    for name, tensor in straight.state_dict("plain").items():
+        assert torch.equal(tensor, learner.state_dict("plain")[name]), name
 
 
 def test_another_optimizer_than_the_folders_is_refused(tmp_path, stream):

@@ -53,9 +53,9 @@ def copied(module: Module) -> Module:
         raise InputError(f"the module cannot be copied, by copy.deepcopy: {words_of(raised)}") from raised
     for one, twin in zip(module.parameters(), made.parameters()):
         for hook in (one._backward_hooks or {}).values():
-            twin.register_hook(hook)
+            twin.register_hook(hook)  # type: ignore[no-untyped-call]
         for hook in (getattr(one, "_post_accumulate_grad_hooks", None) or {}).values():
-            twin.register_post_accumulate_grad_hook(hook)
+            twin.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
     return made
 
 

@@ -265,7 +265,7 @@ class ModuleNet:
         if sum(map(len, self._tables)) != self._entries:
             made = [(table, name) for table, names in zip(self._tables, self._names) for name in table if name not in names]
             for table, name in made:
-                del table[name]  # type: ignore[attr-defined]
+                del table[name]
             which = ", ".join(repr(name) for _, name in made)
             raise InputError(f"the module made {which} in a pass: parameters must be there before" if made else "the module dropped parts of itself in a pass")
 

@@ -124,7 +124,7 @@ class Own:
                 grown = torch.zeros(shape, dtype=value.dtype, device=value.device)
                 grown[tuple(slice(size) for size in value.shape)] = value
                 self._made.state[one][key] = grown
-            elif isinstance(value, torch.Tensor) and value.dim():
+            elif isinstance(value, torch.Tensor) and value.dim() and value.shape != shape:
                 del self._made.state[one]
                 return
 
@@ -151,15 +151,20 @@ class Own:
         return bool(self._made.state) and not (isinstance(self._given, torch.optim.Optimizer) and self._given.state)
 
     def state(self) -> Any:
-        return None if self._made is None else {"kind": type(self._made).__name__, **self._made.state_dict()}
+        if self._made is None:
+            return None
+        return {"kind": type(self._made).__name__, "shapes": [tuple(one.shape) for one in self._params], **self._made.state_dict()}
 
     def load(self, state: Any) -> None:
         if self._made is None or state is None:
             return
-        kind, own = state.pop("kind", None), type(self._made).__name__  # older checkpoints have no kind
+        # Older checkpoints have neither.
+        kind, shapes, own = state.pop("kind", None), state.pop("shapes", []), type(self._made).__name__
         if kind not in (None, own):
             raise InputError(f"optimizer: the checkpoint has the state of {kind}, not of {own}")
         try:
             self._made.load_state_dict(state)
         except (ValueError, KeyError) as raised:
             raise InputError(f"optimizer: the checkpoint's state does not fit: {words_of(raised)}") from raised
+        for one, shape in zip(self._params, shapes):
+            one.data = torch.zeros(shape, device=self._device)  # what grows next grew from there
