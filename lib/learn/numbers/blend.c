@@ -316,6 +316,17 @@ static bool sound(const struct blend *blend)
 	       all_within(stack->products, BLEND_PARTS, 1e9);
 }
 
+void blend_begin(struct blend *blend, int part)
+{
+	for (int k = 0; k < BLEND_RECORDS; k++) {
+		double *records = blend->record[k];
+
+		for (int i = 0; i < blend->parts; i++)
+			records[part] = fmin(records[part], records[i]);
+	}
+	weigh_all(blend);
+}
+
 void blend_state(struct blend *blend, struct state *state)
 {
 	state_enter(state, "blend");

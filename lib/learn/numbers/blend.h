@@ -81,6 +81,9 @@ void blend_excuse(struct blend *blend, const struct blend_said *said, double tar
 /* Roughly how much each part counts in answers now; sums to 1. */
 void blend_weights(const struct blend *blend, double weights[BLEND_PARTS]);
 
+/* A part begins anew: others come first until it has shown better. */
+void blend_begin(struct blend *blend, int part);
+
 void blend_state(struct blend *blend, struct state *state);
 
 #endif

@@ -14,6 +14,7 @@ const struct linear_kind linear_kinds[LINEARS] = {
 	{.keep = 0.98F, .target = ROWS_CHANGE},
 	{.keep = 0.99F, .numbers = LAGS, .target = ROWS_CHANGE},
 	{.keep = 0.998F, .numbers = ROWS_FIRST, .target = ROWS_CHANGE, .hidden = true},
+	{.keep = 0.9F, .first = ROWS_ONE, .target = ROWS_LEVEL, .since = 18},
 };
 
 static const char *const NAMES[NUMBERS_PARTS] = {
@@ -32,6 +33,7 @@ static const char *const NAMES[NUMBERS_PARTS] = {
 	"linear-quick",
 	"lags",
 	"hidden",
+	"linear-inputs-quick",
 };
 
 _Static_assert(LINEAR + LINEARS == NUMBERS_PARTS, "as many parts as the header says");
@@ -93,13 +95,13 @@ static int make(struct numbers *numbers, bool copy, struct err *err)
 	int code;
 
 	level_init(&numbers->level);
-	blend_init(&numbers->blend, numbers->parts);
+	blend_init(&numbers->blend, NUMBERS_PARTS);
 	band_init(&numbers->band, config->coverage);
 	if ((code = lags_init(&numbers->lags, err)) ||
 		(code = values_init(&numbers->values, inputs, err)) ||
 		(code = make_costly(numbers, copy, err)))
 		return code;
-	for (int k = 0; k < numbers->linears && !code; k++)
+	for (int k = 0; k < LINEARS && !code; k++)
 		code = rls_init(&numbers->linear[k], linear_numbers(numbers, k, width_of(numbers)),
 			linear_kinds[k].keep, config->ops, copy, err);
 	return code ? code : copy ? 0 : make_rows(numbers, err);
@@ -116,8 +118,6 @@ static int make_numbers(
 		return err_memory(err, "models of numbers", sizeof(*made));
 	made->config = *config;
 	made->inputs = config->floats <= ROWS_INPUTS ? config->floats : 0;
-	made->linears = config->features ? LINEARS : LINEARS - 1;
-	made->parts = LINEAR + made->linears;
 	code = make(made, copy, err);
 	if (code) {
 		numbers_free(made);
@@ -156,7 +156,7 @@ void numbers_free(struct numbers *numbers)
 
 void numbers_restart(struct numbers *numbers)
 {
-	for (int k = 0; k < numbers->linears; k++)
+	for (int k = 0; k < LINEARS; k++)
 		if (linear_kinds[k].hidden)
 			rls_begin(&numbers->linear[k]);
 }
@@ -182,7 +182,7 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers)
 		bank_copy(&copy->bank, &numbers->bank);
 		grove_copy(&copy->grove, &numbers->grove);
 	}
-	for (int k = 0; k < numbers->linears; k++)
+	for (int k = 0; k < LINEARS; k++)
 		rls_copy(&copy->linear[k], &numbers->linear[k]);
 }
 
@@ -194,16 +194,16 @@ int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS
 	blend_weights(&numbers->blend, all);
 	memcpy(names, NAMES, sizeof(NAMES));
 	memcpy(weights, all, NUMBERS_PARTS * sizeof(*weights));
-	return numbers->parts;
+	return NUMBERS_PARTS;
 }
 
 double numbers_macs(const struct numbers *numbers)
 {
-	const double used = (double)numbers_used(numbers), parts = numbers->parts;
+	const double used = (double)numbers_used(numbers), parts = NUMBERS_PARTS;
 	double macs = (double)numbers->bank.room * used +
 		      (numbers->config.lean ? 0 : grove_visits()) + parts * parts * (parts / 6 + 1);
 
-	for (int k = 0; k < numbers->linears; k++)
+	for (int k = 0; k < LINEARS; k++)
 		macs += rls_macs(
 			&numbers->linear[k], linear_numbers(numbers, k, numbers_used(numbers)));
 	return macs;
@@ -217,7 +217,7 @@ double numbers_bytes(const struct numbers *numbers)
 		       rows_bytes(&numbers->rows) +
 		       numbers->room * (ROWS_PADDED * sizeof(float) + sizeof(*numbers->said));
 
-	for (int k = 0; k < numbers->linears; k++)
+	for (int k = 0; k < LINEARS; k++)
 		bytes += rls_bytes(&numbers->linear[k]);
 	return bytes;
 }
@@ -244,20 +244,35 @@ static void late_state(struct numbers *numbers, struct state *state)
 	numbers->taught = seen;
 }
 
+/* Former versions had fewer models, and none of features where the net has none. */
+static bool had_linear(const struct numbers *numbers, int k, const struct state *state)
+{
+	const struct linear_kind *kind = &linear_kinds[k];
+
+	return state_version(state) >= kind->since &&
+	       (state_version(state) >= 18 || !kind->hidden || numbers->config.features);
+}
+
 void numbers_state(struct numbers *numbers, struct state *state)
 {
 	state_enter(state, "numbers");
 	level_state(&numbers->level, state);
 	lags_state(&numbers->lags, state);
 	values_state(&numbers->values, state);
-	for (int k = 0; k < numbers->linears; k++)
-		rls_state(&numbers->linear[k], state);
+	for (int k = 0; k < LINEARS; k++)
+		if (had_linear(numbers, k, state))
+			rls_state(&numbers->linear[k], state);
+		else
+			rls_begin(&numbers->linear[k]);
 	rows_state(&numbers->rows, state);
 	if (numbers->rows.seen != numbers->lags.seen || numbers->rows.seen != numbers->level.seen)
 		state_refuse(state, ERR_FORMAT, "models of numbers that saw different rows");
 	if (!numbers->config.lean)
 		grove_state(&numbers->grove, numbers_used(numbers), state);
 	blend_state(&numbers->blend, state);
+	for (int k = 0; k < LINEARS; k++)
+		if (state_reading(state) && linear_kinds[k].since > state_version(state))
+			blend_begin(&numbers->blend, LINEAR + k);
 	band_state(&numbers->band, state);
 	late_state(numbers, state);
 	state_leave(state);

@@ -91,7 +91,7 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers);
 void numbers_grow(struct numbers *to, const struct numbers *from);
 
 /* The models, and how much each counts in answers now: `weights` sum to 1. Returns how many. */
-enum { NUMBERS_PARTS = 15 };
+enum { NUMBERS_PARTS = 16 };
 int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS],
 	double weights[NUMBERS_PARTS]);
 

@@ -64,6 +64,8 @@ static double ask_linear(const struct numbers *numbers, int k,
 	if (!kind->hidden)
 		return (double)rls_ask(
 			rls, row + kind->first, linear_numbers(numbers, k, numbers_used(numbers)));
+	if (!features)
+		return 0;
 	return (double)(rls->ops->row_dot(
 				rls->weights, samples->features + (size_t)i * features, features) +
 			rls->ops->row_dot(rls->weights + features, row, kind->numbers));
@@ -86,7 +88,7 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 	part[SLOW] = (double)samples->slow[i];
 	part[NEAR_LEVEL] = centre + scale * (double)said->near[BANK_LEVEL];
 	part[NEAR_CHANGE] = base + scale * (double)said->near[BANK_CHANGE];
-	for (int k = 0; k < numbers->linears; k++) {
+	for (int k = 0; k < LINEARS; k++) {
 		const double from = linear_kinds[k].target == ROWS_LEVEL ? centre : base;
 		const double answer = ask_linear(numbers, k, samples, i, row);
 
@@ -99,7 +101,7 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 
 		part[TREES + k] = from + scale * (double)said->trees[k];
 	}
-	for (int k = LAST + 1; k < numbers->parts; k++)
+	for (int k = LAST + 1; k < NUMBERS_PARTS; k++)
 		part[k] = isfinite(part[k]) ? within(part[k], low, high) : base;
 }
 

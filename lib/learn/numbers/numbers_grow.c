@@ -89,7 +89,7 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 	to->lags.history = history;
 	memcpy(history, from->lags.history, LAGS_HISTORY * sizeof(double));
 	to->asked = 0;
-	for (int k = 0; k < from->linears; k++) {
+	for (int k = 0; k < LINEARS; k++) {
 		const struct linear_kind *kind = &linear_kinds[k];
 		const struct places places = {
 			ROWS_FIRST + from->inputs - kind->first, to->inputs - from->inputs};

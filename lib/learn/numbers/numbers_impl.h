@@ -27,13 +27,14 @@ enum {
 	LINEAR = TREES + GROVE_MODELS, /* the first of LINEARS */
 };
 
-/* Least squares, each on a stretch of rows. HIDDEN ones come last, since they may be missing. */
-enum { LINEARS = 5, LINEAR_FORECAST = 1 /* what trees take the rest of */ };
+/* Least squares, each on a stretch of rows. */
+enum { LINEARS = 6, LINEAR_FORECAST = 1 /* what trees take the rest of */ };
 extern const struct linear_kind {
 	float keep;
 	size_t first, numbers;   /* of the stretch; 0 numbers: all in use */
 	enum rows_target target; /* ROWS_LEVEL or ROWS_CHANGE */
-	bool hidden;             /* behind the slow net's features */
+	bool hidden; /* behind the slow net's features; without these it says the last value */
+	int since;   /* version of checkpoints */
 } linear_kinds[LINEARS];
 
 /* What was said of a sample of the step in hand. */
@@ -47,7 +48,6 @@ struct numbers_said {
 struct numbers {
 	struct numbers_config config;
 	size_t inputs; /* floats of an input that rows have */
-	int linears, parts;
 	struct level level;
 	struct lags lags;
 	struct values values;

@@ -22,7 +22,7 @@ static void learn_hidden(struct numbers *numbers, const struct numbers_samples *
 {
 	const size_t features = numbers->config.features;
 
-	for (int k = 0; k < numbers->linears; k++) {
+	for (int k = 0; k < LINEARS && features; k++) {
 		const struct linear_kind *kind = &linear_kinds[k];
 
 		if (!kind->hidden)
@@ -38,7 +38,7 @@ static void learn_hidden(struct numbers *numbers, const struct numbers_samples *
 /* A number of rows has another meaning. */
 static void renew_number(struct numbers *numbers, size_t number)
 {
-	for (int k = 0; k < numbers->linears; k++) {
+	for (int k = 0; k < LINEARS; k++) {
 		const struct linear_kind *kind = &linear_kinds[k];
 
 		if (number >= kind->first && (!kind->numbers || number < kind->numbers))
@@ -66,7 +66,7 @@ static void learn_row(struct numbers *numbers, const float *row, const struct gr
 
 	for (int k = 0; k < ROWS_TARGETS; k++)
 		target[k] = rows.target[k][at];
-	for (int k = 0; k < numbers->linears; k++)
+	for (int k = 0; k < LINEARS; k++)
 		if (!linear_kinds[k].hidden)
 			learn_linear(numbers, k, row + linear_kinds[k].first, target);
 	if (numbers->config.lean)
