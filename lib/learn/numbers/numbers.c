@@ -1,6 +1,7 @@
 /* The models as a whole: made, freed, copied, measured. */
 #include "learn/numbers/numbers.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,7 +15,7 @@ const struct linear_kind linear_kinds[LINEARS] = {
 	{.keep = 0.98F, .target = ROWS_CHANGE},
 	{.keep = 0.99F, .numbers = LAGS, .target = ROWS_CHANGE},
 	{.keep = 0.998F, .numbers = ROWS_FIRST, .target = ROWS_CHANGE, .hidden = true},
-	{.keep = 0.9F, .first = ROWS_ONE, .target = ROWS_LEVEL, .since = 18},
+	{.keep = 0, .first = ROWS_ONE, .target = ROWS_LEVEL, .since = 18},
 };
 
 static const char *const NAMES[NUMBERS_PARTS] = {
@@ -88,6 +89,12 @@ static int make_costly(struct numbers *numbers, bool copy, struct err *err)
 	return code ? code : grove_init(&numbers->grove, config->seed, config->ops, copy, err);
 }
 
+/* What least squares keeps of a row by the next one. Of few inputs ten rows tell enough. */
+static float keep_of(const struct linear_kind *kind, size_t inputs)
+{
+	return kind->keep > 0 ? kind->keep : 1 - 1 / fmaxf(10, (float)inputs);
+}
+
 static int make(struct numbers *numbers, bool copy, struct err *err)
 {
 	const struct numbers_config *config = &numbers->config;
@@ -103,7 +110,7 @@ static int make(struct numbers *numbers, bool copy, struct err *err)
 		return code;
 	for (int k = 0; k < LINEARS && !code; k++)
 		code = rls_init(&numbers->linear[k], linear_numbers(numbers, k, width_of(numbers)),
-			linear_kinds[k].keep, config->ops, copy, err);
+			keep_of(&linear_kinds[k], inputs), config->ops, copy, err);
 	return code ? code : copy ? 0 : make_rows(numbers, err);
 }
 

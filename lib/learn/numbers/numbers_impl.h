@@ -30,7 +30,7 @@ enum {
 /* Least squares, each on a stretch of rows. */
 enum { LINEARS = 6, LINEAR_FORECAST = 1 /* what trees take the rest of */ };
 extern const struct linear_kind {
-	float keep;
+	float keep;              /* 0: of as many rows as there are inputs */
 	size_t first, numbers;   /* of the stretch; 0 numbers: all in use */
 	enum rows_target target; /* ROWS_LEVEL or ROWS_CHANGE */
 	bool hidden; /* behind the slow net's features; without these it says the last value */
