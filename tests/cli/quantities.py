@@ -102,7 +102,7 @@ tap.verdict(page["target"] == "number" and page["summary"]["mae"] == told["mae"]
 tap.verdict(len(page["pairs"]) == 1 and len(page["pairs"][0]["label"]) == 1000, "and the pairs", page["pairs"])
 
 about = run("data", "info", "load.csv").stdout
-tap.verdict(re.search(r"load +label .*a number, from %g to %g, \d+ values" % (min(labels), max(labels)), about) and
+tap.verdict(re.search(r"load +label .*a number, from %g to %g, [\d ]+ values" % (min(labels), max(labels)), about) and
     "classes" not in about, "data info says its range", about)
 tap.verdict(run("data", "show", "load.csv").returncode == 0, "data show labels its samples by numbers")
 
