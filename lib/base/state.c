@@ -310,16 +310,27 @@ void state_skip_to(struct state *state, const char *group)
 	state_refuse(state, ERR_FORMAT, "has no group \"%s\"", group);
 }
 
+/* The head of the next field of a file, which stays the next one. */
+static bool look(struct state *state, struct passed *field)
+{
+	if (!state->reading || !state->file || state->code || !pass_head(state, field))
+		return false;
+	seek(state, field->at, SEEK_SET);
+	return true;
+}
+
 bool state_next_is(struct state *state, const char *group)
 {
 	struct passed field;
-	bool is;
 
-	if (!state->reading || !state->file || state->code || !pass_head(state, &field))
-		return false;
-	is = field.type == FIELD_ENTER && !strcmp(field.name, group);
-	seek(state, field.at, SEEK_SET);
-	return is;
+	return look(state, &field) && field.type == FIELD_ENTER && !strcmp(field.name, group);
+}
+
+bool state_lacks(struct state *state, const char *name)
+{
+	struct passed field;
+
+	return look(state, &field) && strcmp(field.name, name);
 }
 
 void state_skip_rest(struct state *state)

@@ -87,6 +87,8 @@ bool state_failed(const struct state *state);
 void state_skip_to(struct state *state, const char *group);
 /* Whether a file is being read and its next group has this name. */
 bool state_next_is(struct state *state, const char *group);
+/* Whether a file is being read and its next field has another name. */
+bool state_lacks(struct state *state, const char *name);
 void state_skip_rest(struct state *state);
 
 /* Reports a visitor's own error; the first one counts. The file's name is prefixed. */

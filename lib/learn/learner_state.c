@@ -124,8 +124,14 @@ static void tensors_state(const struct net *net, struct state *state)
 
 			safetensors_shape_text(shape, sizeof(shape), row->dims, row->shape);
 			snprintf(words, sizeof(words), "%s %.80s", shape, row->name);
+			if (state_lacks(state, "tensor"))
+				state_refuse(state, ERR_FORMAT,
+					"was saved without tensor \"%s\", which the net has",
+					words);
 			state_same(state, "tensor", words);
 		}
+	if (state_lacks(state, "iteration"))
+		state_refuse(state, ERR_FORMAT, "was saved with more tensors than the net has");
 }
 
 /* States of iterations that are complete do not have it. */

@@ -33,8 +33,8 @@ def read(name: str) -> Hashable:
 
 
 def plain(label: Any) -> Hashable:
-    """A NumPy scalar as what it holds; other labels as they are."""
-    held: Hashable = label.item() if isinstance(label, np.generic) else label
+    """A scalar of NumPy's or PyTorch's as what it holds; other labels as they are."""
+    held: Hashable = label.item() if getattr(label, "ndim", None) == 0 and hasattr(label, "item") else label
     return held
 
 

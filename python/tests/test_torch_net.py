@@ -625,6 +625,16 @@ def test_another_module_than_the_folders_is_refused(tmp_path, stream):
     wider = nn.Sequential(nn.Linear(4, 17), nn.ReLU(), nn.Linear(17, 3))
     with pytest.raises(pyretain.RetainError, match=r"\(16, 4\) 0.weight.*\(17, 4\) 0.weight"):
         rt.Learner(wider, input=(4,), folder=folder, name="mine", **SMALL)
+    normed = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16, affine=False), nn.ReLU(), nn.Linear(16, 3))
+    with pytest.raises(pyretain.RetainError, match="was saved"):
+        rt.Learner(normed, input=(4,), folder=folder, name="mine", **SMALL)
+    norm = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3), nn.BatchNorm1d(3, affine=False))
+    with pytest.raises(pyretain.RetainError, match=r'was saved without tensor "\(3\) 3.running_mean"'):
+        rt.Learner(norm, input=(4,), folder=folder, name="mine", **SMALL)
+    with rt.Learner(norm, input=(4,), folder=tmp_path / "y", name="mine", **SMALL) as learner:
+        learner.learn(inputs, labels)
+    with pytest.raises(pyretain.RetainError, match="was saved with more tensors"):
+        rt.Learner(mlp(3), input=(4,), folder=tmp_path / "y", name="mine", **SMALL)
     with pytest.raises(InputError, match="net:mine"):
         Learner(folder)
     with rt.Learner(mlp(3), input=(4,), folder=folder, name="mine", **SMALL) as learner:

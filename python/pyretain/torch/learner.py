@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 def host(values: Any) -> Any:
     """A tensor of any device as the library reads it; other values as they are."""
-    if isinstance(values, (list, tuple)):
-        return [one.item() if isinstance(one, torch.Tensor) and not one.dim() else one for one in values]
     if not isinstance(values, torch.Tensor):
         return values
     try:
