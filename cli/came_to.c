@@ -96,6 +96,7 @@ static void add_before_labels(
 {
 	const struct rest all = few(rests->le);
 	const struct rest means = {.samples = rests->le, .means = "before each label came (LE)"};
+	const double kappa = summary_kappa(last->le, last->same);
 
 	if (!isnan(last->mae)) {
 		add_errors(out, last, rests);
@@ -108,9 +109,9 @@ static void add_before_labels(
 	add_share(out, "  same as the last", last->same, NAN, &all);
 	add_share(out, "  most frequent", last->most, NAN, &all);
 	add_share(out, "  by the order of labels", last->chain, NAN, &all);
-	if (!isnan(summary_kappa(last)))
+	if (!isnan(kappa))
 		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
-			"  kappa temporal", summary_kappa(last));
+			"  kappa temporal", kappa);
 	add_uneven(out, last, rests);
 }
 

@@ -480,7 +480,13 @@ struct retain_metrics {
 	 * raise an alert (eval.alerts).
 	 */
 	double balanced_accuracy, f1, f1_rare, auc, alert_recall, alert_share;
-	double reserved[1];
+	/*
+	 * Of classes: learning_efficacy of the last label, of the most frequent one, and of what
+	 * followed the last two labels before; kappa temporal, (learning_efficacy - same) /
+	 * (1 - same): 0 is no better than the last label.
+	 */
+	double same, most, chain, kappa;
+	double reserved[5];
 };
 RETAIN_API int retain_learner_metrics(
 	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);

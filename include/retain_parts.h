@@ -269,7 +269,8 @@ struct retain_record_metrics {
 	double le, blind, same, most, recent;
 	double ir, ir_plain, ft, ft_plain;
 	double alarms, cost; /* cost in iterations of plain SGD */
-	double reserved[16];
+	double chain, kappa; /* as in struct retain_metrics */
+	double reserved[14];
 };
 RETAIN_API int retain_record_metrics(struct retain_record *record,
 	struct retain_record_metrics *metrics, struct retain_err *err);

@@ -125,7 +125,7 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"same", s.last.same},
 		{"most", s.last.most},
 		{"chain", s.last.chain},
-		{"kappa", summary_kappa(&s.last)},
+		{"kappa", summary_kappa(s.last.le, s.last.same)},
 		{"le_album", s.last.le_album},
 		{"kept", s.last.kept},
 		{"ir", s.last.ir},

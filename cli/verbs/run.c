@@ -149,7 +149,7 @@ static int print_json(FILE *to, const struct watch_result *all, const struct opt
 	jwriter_text(&json, "target", isnan(result->last.mae) ? "class" : "number");
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
 		jwriter_number(&json, column->name, metrics_value(&result->last, column));
-	jwriter_number(&json, "kappa", summary_kappa(&result->last));
+	jwriter_number(&json, "kappa", summary_kappa(result->last.le, result->last.same));
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);

@@ -459,6 +459,10 @@ int retain_learner_metrics(
 		.auc = scores.uneven.auc,
 		.alert_recall = scores.uneven.alert_recall,
 		.alert_share = scores.uneven.alert_share,
+		.same = scores.same,
+		.most = scores.most,
+		.chain = scores.chain,
+		.kappa = scores.kappa,
 	};
 	api_learner_leave(learner);
 	return 0;

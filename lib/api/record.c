@@ -6,6 +6,7 @@
 #include "api/config.h"
 #include "api/guide_impl.h"
 #include "base/mem.h"
+#include "eval/summary.h"
 #include "session/run/diary.h"
 
 struct retain_record {
@@ -300,7 +301,9 @@ int retain_record_metrics(
 		.ft = record->ft,
 		.ft_plain = record->ft_plain,
 		.alarms = row.alarms,
-		.cost = row.cost};
+		.cost = row.cost,
+		.chain = row.chain,
+		.kappa = summary_kappa(row.le, row.same)};
 	return 0;
 }
 

@@ -62,9 +62,9 @@ double summary_since(const struct metrics_row *before, const struct metrics_row 
 	return all > old ? (all * mean - old * metrics_value(before, column)) / (all - old) : NAN;
 }
 
-double summary_kappa(const struct metrics_row *row)
+double summary_kappa(double le, double same)
 {
-	return row->same < 1 ? (row->le - row->same) / (1 - row->same) : NAN;
+	return same < 1 ? (le - same) / (1 - same) : NAN;
 }
 
 static double late(const struct metrics_row *rows, size_t count, const char *name)

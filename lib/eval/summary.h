@@ -34,7 +34,7 @@ double summary_since(const struct metrics_row *before, const struct metrics_row 
  * Kappa temporal: how far accuracy before the label is above that of the last label, of what that
  * leaves. 0: no better; NAN if not measured, or where the last label is always right.
  */
-double summary_kappa(const struct metrics_row *row);
+double summary_kappa(double le, double same);
 
 /* How many of `count` evaluations are late. */
 size_t summary_late(size_t count);

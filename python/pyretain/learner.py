@@ -97,6 +97,10 @@ class Metrics(NamedTuple):
     auc: float  # of two, over the latest 10 000
     alert_recall: float  # of two: recall of the rarer one if this share raises an alert:
     alert_share: float
+    same: float  # of classes: learning_efficacy of whoever says the last label
+    most: float  # ... the most frequent label so far
+    chain: float  # ... what followed the last two labels before
+    kappa: float  # kappa temporal: 0 is no better than the last label
 
 
 class Step:

@@ -544,6 +544,8 @@ def test_metrics_are_those_of_the_library():
         if number == 1999:
             before = learner.metrics()
     after = learner.metrics()
+    assert all(0.4 < share < 0.6 for share in (after.same, after.most, after.chain))
+    assert abs(after.kappa - (after.learning_efficacy - after.same) / (1 - after.same)) < 1e-12
     assert before.drift_alarms == 0 and before.accuracy_recent > before.learning_efficacy > 0.9
     assert after.drift_alarms >= 1 and after.accuracy_recent < before.accuracy_recent
 

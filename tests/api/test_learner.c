@@ -30,7 +30,8 @@ static void nothing_is_known_at_first(void **state)
 	assert_true(isnan(m.learning_efficacy) && isnan(m.blind) && isnan(m.retention));
 	assert_true(isnan(m.retention_plain) && isnan(m.gap) && isnan(m.loss));
 	assert_true(m.learning_rate > 0);
-	for (int i = 0; i < 1; i++)
+	assert_true(isnan(m.same) && isnan(m.most) && isnan(m.chain) && isnan(m.kappa));
+	for (size_t i = 0; i < COUNT(m.reserved); i++)
 		assert_true(m.reserved[i] == 0);
 	/* Nothing to learn from is no mistake; neither is what was observed only. */
 	train(learner, 10);
@@ -39,6 +40,33 @@ static void nothing_is_known_at_first(void **state)
 	m = metrics_of(learner);
 	assert_true(m.steps == 0 && m.samples == 0 && m.iterations == 0);
 	assert_true(isnan(m.learning_efficacy));
+	retain_learner_free(learner);
+}
+
+/* Labels 0, 1, 1 over and over: what the order of labels says, and what is known without it. */
+static void baselines_by_hand(void **state)
+{
+	const char *const settings[] = {"model.classes", "2", NULL};
+	struct retain_learner *learner = learner_of(settings);
+	const float input[DIM] = {0};
+	struct retain_metrics m;
+	struct retain_err err;
+
+	(void)state;
+	for (int i = 0; i < 301; i++) {
+		const int32_t label = i % 3 > 0;
+		struct retain_prediction prediction;
+		struct retain_ticket ticket;
+
+		assert_ok(
+			retain_learner_observe(learner, input, DIM, &prediction, 1, &ticket, &err),
+			err);
+		assert_ok(retain_learner_reveal(learner, ticket, &label, 1, &err), err);
+	}
+	m = metrics_of(learner);
+	assert_true(fabs(m.same - 1.0 / 3) < 0.01 && fabs(m.most - 2.0 / 3) < 0.02);
+	assert_true(m.chain > 0.97 && m.chain <= 1);
+	assert_true(fabs(m.kappa - (m.learning_efficacy - m.same) / (1 - m.same)) < 1e-12);
 	retain_learner_free(learner);
 }
 
@@ -542,6 +570,7 @@ int main(void)
 		folder_test(a_learner_is_packed),
 		cmocka_unit_test(it_learns),
 		cmocka_unit_test(nothing_is_known_at_first),
+		cmocka_unit_test(baselines_by_hand),
 		cmocka_unit_test(predictions_are_probabilities),
 		cmocka_unit_test(labels_come_in_any_order),
 		cmocka_unit_test(efficacy_is_of_the_predictions_made),

@@ -63,6 +63,9 @@ static void counts_by_hand(void **state)
 	assert_true(isnan(metrics_now(record).le));
 	two_steps(record);
 	assert_true(metrics_now(record).le == 0.625);
+	/* The second step's labels are not the last of the first, 2: 0 of the last label. */
+	assert_true(metrics_now(record).same == 0 && metrics_now(record).kappa == 0.625);
+	assert_true(metrics_now(record).chain >= 0 && metrics_now(record).chain <= 1);
 	assert_int_equal(metrics_now(record).samples, 6);
 	assert_int_equal(metrics_now(record).steps, 2);
 	assert_true(isnan(metrics_now(record).ir));

@@ -170,6 +170,8 @@ def standard_clients(service):
         verdict(families["retain_lines"].samples[0].value > 20 and values["/v1/predict"] > 1 and
                 families["retain_request_seconds"].type == "histogram", "prometheus_client reads the metrics",
                 families["retain_lines"].samples, values, families["retain_request_seconds"].type)
+        le, same, kappa = [families["retain_" + name].samples[0].value for name in ("le", "same", "kappa")]
+        verdict(abs(kappa - (le - same) / (1 - same)) < 1e-9, "kappa temporal is among them", le, same, kappa)
     except ImportError:
         skip("prometheus_client reads the metrics", "Python's prometheus_client is not here")
     try:

@@ -60,7 +60,8 @@ struct desk_status {
 	bool answers; /* from the current state, or that of the last checkpoint */
 	int64_t samples, iteration, step, lines, bad, waiting, pool;
 	int64_t behind; /* samples of the journal still to be replayed */
-	double le, recent, blind, same, most, chain, rate, sigma, loss, train_seconds, seconds;
+	double le, recent, blind, same, most, chain, kappa, rate, sigma, loss, train_seconds,
+		seconds;
 	double mae, rmse, mae_last, mae_mean, inside, width; /* of numbers; NAN: none */
 	struct uneven_scores uneven;
 	double val, val_plain;          /* accuracy on held-out samples; NAN: unknown */

@@ -159,6 +159,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.same = scores.same;
 	now.most = scores.most;
 	now.chain = scores.chain;
+	now.kappa = scores.kappa;
 	now.recent = scores.recent;
 	now.uneven = scores.uneven;
 	look_at_errors(&scores.errors, &now);
@@ -184,6 +185,7 @@ void desk_look(struct desk *desk)
 		.same = NAN,
 		.most = NAN,
 		.chain = NAN,
+		.kappa = NAN,
 		.recent = NAN,
 		.uneven = uneven_none,
 		.sigma = NAN,

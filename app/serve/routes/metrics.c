@@ -42,6 +42,8 @@ static const struct number {
 	ROW(same, "gauge", REAL, "that share for the last label"),
 	ROW(most, "gauge", REAL, "that share for the most frequent label"),
 	ROW(chain, "gauge", REAL, "that share for what the order of labels alone says"),
+	ROW(kappa, "gauge", REAL,
+		"kappa temporal: 0 is no better than the last label, 1 always right"),
 	SCORE(balanced, "uneven classes: balanced accuracy before labels came"),
 	SCORE(f1, "uneven classes: mean of their F1"),
 	SCORE(f1_rare, "two uneven classes: F1 of the rarer one"),

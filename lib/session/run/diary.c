@@ -328,6 +328,7 @@ void diary_now(const struct diary *diary, struct metrics_row *row)
 	row->blind = prequential_blind(diary->prequential);
 	row->same = prequential_same(diary->prequential);
 	row->most = prequential_most(diary->prequential);
+	row->chain = prequential_chain(diary->prequential);
 	row->recent = recent_accuracy(&diary->recent);
 }
 

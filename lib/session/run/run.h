@@ -277,6 +277,7 @@ void run_score(struct run *run, const union target *guesses, const union target 
 struct run_scores {
 	double le, le5, blind, recent;
 	double same, most, chain; /* of classes: the last label, the most frequent one, a chain */
+	double kappa;             /* of classes: kappa temporal */
 	struct errors_sum errors; /* of numbers */
 	struct uneven_scores uneven;
 };

@@ -1,6 +1,7 @@
 /* A run's scores of its predictions: sums, the latest, per class, and the drift alarm. */
 #include <math.h>
 
+#include "eval/summary.h"
 #include "session/run/run.h"
 #include "target/class.h"
 
@@ -69,7 +70,7 @@ int64_t run_scored(const struct run *run)
 
 struct run_scores run_scores(const struct run *run)
 {
-	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
+	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
 	struct errors_sum recent;
 
 	if (!run->learner || !run_scored(run))
@@ -88,6 +89,7 @@ struct run_scores run_scores(const struct run *run)
 	scores.same = prequential_same(run->prequential);
 	scores.most = prequential_most(run->prequential);
 	scores.chain = prequential_chain(run->prequential);
+	scores.kappa = summary_kappa(scores.le, scores.same);
 	scores.recent = recent_accuracy(&run->recent);
 	scores.uneven = uneven_scores(
 		run->uneven, run->confusion, options_float(run->config.options, "eval.alerts"));

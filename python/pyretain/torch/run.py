@@ -36,6 +36,8 @@ class Metrics(NamedTuple):
     ft_plain: float
     alarms: float
     cost: float
+    chain: float
+    kappa: float
 
 
 def _whole(values: Any) -> Labels:
