@@ -38,7 +38,7 @@ class Browser:
                                         stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
-        self.buffer, self.events, self.number, self.session = b"", [], 0, None
+        self.buffer, self.events, self.number, self.session, self.target = b"", [], 0, None, None
 
     def close(self):
         try:
@@ -95,8 +95,10 @@ class Browser:
 
     def open(self, url, width=1280, height=900, mobile=False, dark=False, scale=1):
         """A fresh page; returns how many seconds of a processor its thread took to load."""
-        target = self.send("Target.createTarget", session=False, url="about:blank")["targetId"]
-        self.session = self.send("Target.attachToTarget", session=False, targetId=target,
+        left, self.target = self.target, self.send("Target.createTarget", session=False, url="about:blank")["targetId"]
+        if left:
+            self.send("Target.closeTarget", session=False, targetId=left)
+        self.session = self.send("Target.attachToTarget", session=False, targetId=self.target,
                                  flatten=True)["sessionId"]
         self.events = []
         for domain in "Page", "Runtime", "Log", "Network":
@@ -138,10 +140,12 @@ class Browser:
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
+            if event.get("sessionId") != self.session:
+                continue
             if method == "Runtime.exceptionThrown":
                 found.append(params["exceptionDetails"].get("exception", {}).get("description", "exception"))
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-                found.append(params["entry"]["text"])
+                found.append(" ".join(filter(None, (params["entry"]["text"], params["entry"].get("url")))))
             elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
                 found.append(str([arg.get("value") for arg in params["args"]]))
         return found
