@@ -33,8 +33,9 @@ def read(name: str) -> Hashable:
 
 
 def plain(label: Any) -> Hashable:
-    """A scalar of NumPy's or PyTorch's as what it holds; other labels as they are."""
-    held: Hashable = label.item() if getattr(label, "ndim", None) == 0 and hasattr(label, "item") else label
+    """A scalar of NumPy's or PyTorch's as what it holds; other labels, NumPy's masked one too, as they are."""
+    scalar = getattr(label, "ndim", None) == 0 and hasattr(label, "item") and label is not np.ma.masked
+    held: Hashable = label.item() if scalar else label
     return held
 
 
