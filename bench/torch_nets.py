@@ -1,7 +1,7 @@
 """What bench/torch-nets measures: modules of other people's under retain's methods, on streams that drift.
 
 A ViT and a ResNet-18 of torchvision's see pictures, an LSTM sees tokens. Each learns a stream by
-AMA+MALR and by its own SGD at a constant rate, with the same seeds, samples and iterations. IR is
+AMA+MALR and by its own SGD at constant rates, with the same seeds, samples and iterations. IR is
 accuracy on data of all past time steps, the mean of the evaluations in the second half.
 """
 
@@ -81,10 +81,10 @@ NETS = {  # how it is made, its input, its stream, rate
 }
 
 
-def learner(name, iterations, **settings):
+def learner(name, iterations, part=1.0, **settings):
     """With defaults, but for the rate."""
     make, shape, _, rate = NETS[name]
-    said = {"run_batch": 16, "run_iterations": iterations, "schedule_rate": rate, "model_classes": CLASSES, **settings}
+    said = {"run_batch": 16, "run_iterations": iterations, "schedule_rate": part * rate, "model_classes": CLASSES, **settings}
     return rt.Learner(make, input=shape, name=name, **said)
 
 
@@ -102,28 +102,38 @@ def retention(name, method, steps, iterations, seed, **settings):
         return statistics.mean(right), it.metrics().learning_efficacy
 
 
+def measured(name, method, part, said):
+    """(IR, LE) in percent of every seed."""
+    made = []
+    for seed in range(1, 1 + said.seeds):
+        folder = said.out and os.path.join(said.out, f"{name}-{method}-{part:g}-{seed}")
+        made.append([100 * one for one in retention(name, method, said.steps, said.iterations, seed, part=part, folder=folder)])
+    return np.array(made)
+
+
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--nets", default=",".join(NETS))
-    asked.add_argument("--methods", default=",".join(METHODS), help="the first is compared with the last")
+    asked.add_argument("--methods", default=",".join(METHODS), help="the first is compared with the others")
+    asked.add_argument("--rates", default="1", help="parts of the net's rate that the last method is tried with, as 1,0.5")
     asked.add_argument("--steps", type=int, default=1000)
     asked.add_argument("--iterations", type=int, default=4)
     asked.add_argument("--seeds", type=int, default=3)
     asked.add_argument("--out", help="a folder that keeps the runs, with the scores of every window in events.jsonl")
     said = asked.parse_args()
     print(f"{said.steps} time steps of {STEP} samples, {said.iterations} iterations each, {said.seeds} seeds; late IR and LE in %")
+    *methods, last = said.methods.split(",")
+    rows = [(method, 1.0) for method in methods] + [(last, float(part)) for part in said.rates.split(",")]
     for name in said.nets.split(","):
-        found = {m: [] for m in said.methods.split(",")}
-        for method, seed in ((m, 1 + s) for m in found for s in range(said.seeds)):
-            folder = said.out and os.path.join(said.out, f"{name}-{method}-{seed}")
-            found[method].append(retention(name, method, said.steps, said.iterations, seed, folder=folder))
-        for method, rows in found.items():
-            ir, le = (statistics.mean(100 * row[i] for row in rows) for i in (0, 1))
-            print(f"{name:9} {method:21} IR {ir:5.1f}  LE {le:5.1f}", flush=True)
-        first, *_, last = found.values()
-        gains = [100 * (a[0] - b[0]) for a, b in zip(first, last)]
-        spread = f" ± {statistics.stdev(gains):.1f}" if len(gains) > 1 else ""
-        print(f"{name:9} gain in IR {statistics.mean(gains):+.1f}{spread}", flush=True)
+        first = None
+        for method, part in rows:
+            found = measured(name, method, part, said)
+            first = found if first is None else first
+            gains = (first - found)[:, 0]
+            spread = f" ± {statistics.stdev(gains):.1f}" if len(gains) > 1 else ""
+            ir, le = found.mean(0)
+            told = "" if found is first else f"  gain in IR {gains.mean():+.1f}{spread}, above 0 in {(gains > 0).sum()} of {len(gains)}"
+            print(f"{name:9} {method:21} rate {part * NETS[name][3]:<7g} IR {ir:5.1f}  LE {le:5.1f}{told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 // is the host's under another name, so every operation works by the CPU's; but tensors of the two
 // cannot be mixed, so what forgets a copy fails as it would on a GPU.
 #include <ATen/EmptyTensor.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
@@ -125,6 +127,29 @@ static Tensor sham_strided(const Tensor &t, IntArrayRef size, IntArrayRef stride
 
 static Tensor sham_view(const Tensor &t, IntArrayRef size) { return native::view(t, size); }
 
+static Tensor sham_alias(const Tensor &t, IntArrayRef size, IntArrayRef stride) {
+	return native::as_strided_tensorimpl(t, size, stride, t.storage_offset());
+}
+
+static Tensor sham_own(const Tensor &t) {
+	const Tensor made = sham_make(t.sizes(), t.scalar_type(), {}, {}, {}, {});
+	if (t.numel())
+		sham_seen(made).copy_(t);
+	return made;
+}
+
+// By hand: its schema does not say that it changes statistics, so the fallback changes copies of them.
+static std::tuple<Tensor, Tensor, Tensor> sham_norm(const Tensor &t, const std::optional<Tensor> &weight,
+	const std::optional<Tensor> &bias, const std::optional<Tensor> &mean, const std::optional<Tensor> &var, bool training,
+	double momentum, double eps) {
+	const auto seen = [](const std::optional<Tensor> &one) {
+		return one && one->defined() ? std::optional<Tensor>(sham_seen(*one)) : std::nullopt;
+	};
+	const auto [out, m, v] =
+		at::native_batch_norm(sham_seen(t), seen(weight), seen(bias), seen(mean), seen(var), training, momentum, eps);
+	return {sham_own(out), sham_own(m), sham_own(v)};
+}
+
 static Scalar number(const Tensor &t) {
 	if (!inside)
 		crossings.push_back(1);
@@ -144,9 +169,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 	m.impl("_copy_from_and_resize", &sham_copy_and_resize);
 	m.impl("as_strided", &sham_strided);
 	m.impl("view", &sham_view);
+	m.impl("_reshape_alias", &sham_alias);
+	m.impl("native_batch_norm", &sham_norm);
 	m.impl("resize_", &sham_resize);
 	m.impl("_local_scalar_dense", &number);
 }
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) { KERNEL_PRIVATEUSEONE(linear, lower_precision_fp) }
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_cpu>()); }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {

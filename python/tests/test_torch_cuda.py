@@ -1,6 +1,6 @@
 """Fake tensors of CUDA: devices and shapes without numbers. A backward pass needs a real GPU, and so does reading a number.
 
-Comes before test_torch_device.py: PyTorch crashes on fake tensors once a process has a device of its own.
+Comes first (conftest.py): PyTorch crashes on fake tensors once a process has a device of its own.
 """
 
 import types

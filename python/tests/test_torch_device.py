@@ -1,10 +1,4 @@
-"""A module on a device that is not the CPU: a made-up one, compiled here, on which mixing fails."""
-
-import hashlib
-import os
-import shutil
-import sys
-import types
+"""A module on a device that is not the CPU: a made-up one with real numbers (conftest.py), and one without numbers."""
 
 import numpy as np
 import pytest
@@ -16,37 +10,18 @@ import pyretain.torch as rt  # noqa: E402
 from test_torch_net import SMALL, Noisy, mlp  # noqa: E402
 
 
-def kept_folder(source):
-    """Compiling takes a minute, so the result is kept beside the tests' packages."""
-    with open(source, "rb") as file:
-        digest = hashlib.sha256(file.read() + torch.__version__.encode() + sys.version.encode()).hexdigest()[:16]
-    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
-    folder = os.path.join(cache, "retain", f"sham-{digest}")
-    os.makedirs(folder, exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def sham():
-    if shutil.which("ninja") is None or shutil.which("c++") is None:
-        pytest.skip("there is no ninja or no C++ compiler")
-    from torch.utils import cpp_extension
-
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sham.cpp")
-    made = cpp_extension.load("sham_device", [source], extra_cflags=["-O0", "-w"], build_directory=kept_folder(source))
-    torch.utils.rename_privateuse1_backend("sham")
-    device = types.ModuleType("sham")
-    device.is_available = device.is_initialized = lambda: True
-    device._is_in_bad_fork = lambda: False
-    device.current_device, device.device_count, device.manual_seed_all = lambda: 0, lambda: 1, lambda seed: None
-    torch._register_device_module("sham", device)
-    torch.utils.generate_methods_for_privateuse1_backend()
-    return made
-
-
 def test_mixing_fails(sham):
     with pytest.raises(RuntimeError):
         torch.ones(3, device="sham") + torch.ones(3)
+
+
+def normed(classes):
+    return torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, classes))
+
+
+def focal(logits, labels):
+    losses = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+    return (1 - (-losses).exp()) * losses
 
 
 WAYS = [
@@ -56,20 +31,41 @@ WAYS = [
     {"run_method": "ama+malr+fast", "fast_layers": "head", "fast_parts": "0.3:0.97", "model_classes": 3},
     {"run_method": "mir", "optimizer_kind": "adam", "schedule_rate": 0.01},
     {"run_method": "polrs+adrep", "learn_part_steps": 4},
+    {"net": normed},
+    {"net": normed, "optimizer": lambda params: torch.optim.AdamW(params, 0.01)},
+    {"loss": focal, "transform": lambda x: 1.1 * x, "compile": "eager"},
+    {"run_method": "lwf+ama", "run_task_steps": 4},
+    {"run_method": "er-ace"},
+    {"model_target": "number", "loss": torch.nn.HuberLoss(), "schedule_rate": 0.02},
+    {"amp": "bf16"},
+    {"amp": "fp16"},
 ]
+WITHOUT_NUMBERS = [way for way in WAYS if "amp" not in way]  # autocast refuses the device "meta"
 
 
-@pytest.mark.parametrize("settings", WAYS)
-def test_it_comes_to_the_same_numbers(sham, stream, settings):
-    learners = [rt.Learner(mlp, input=(4,), device=device, **{**SMALL, **settings}) for device in ("cpu", "sham")]
-    for inputs, labels in stream(12):
+def brought(device, net=mlp, **settings):
+    return rt.Learner(net, input=(4,), device=device, **{**SMALL, **settings})
+
+
+def growing(stream, steps):
+    """Its classes come one by one."""
+    for number, (inputs, labels) in enumerate(stream(steps)):
+        yield inputs, np.minimum(labels, number // 3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_comes_to_the_same_numbers(sham, stream, way):
+    learners = [brought(device, **way) for device in ("cpu", "sham")]
+    for inputs, labels in growing(stream, 12):
         for learner in learners:
             learner.learn(inputs, labels)
     here, there = (learner.state_dict() for learner in learners)
+    atol = 1e-2 if "amp" in way else 1e-5
     for name in here:
-        assert torch.allclose(here[name].float(), there[name].float(), atol=1e-5), name
-    assert np.allclose(learners[0].predict_proba(inputs), learners[1].predict_proba(inputs), atol=1e-5)
-    assert learners[1].metrics().learning_efficacy > 0.5
+        assert torch.allclose(here[name].float(), there[name].float(), atol=atol), name
+    said = [learner.predict(inputs) if "model_target" in way else learner.predict_proba(inputs) for learner in learners]
+    assert np.allclose(*said, atol=atol)
+    assert learners[1].metrics().learning_efficacy > learners[1].metrics().blind
 
 
 def wide(classes):
@@ -80,7 +76,7 @@ def wide(classes):
 def test_nothing_of_the_nets_size_crosses(sham, stream, settings):
     """Between host and device go samples, labels' gradients and logits, whatever the size of the net."""
     floats = sum(one.numel() for one in wide(3).parameters())
-    learner = rt.Learner(wide, input=(4,), device="sham", **{**SMALL, "model_classes": 3, **settings})
+    learner = brought("sham", wide, **{"model_classes": 3, **settings})
     batches = list(stream(8))
     for inputs, labels in batches[:4]:
         learner.learn(inputs, labels)
@@ -96,17 +92,30 @@ def test_nothing_of_the_nets_size_crosses(sham, stream, settings):
     assert max(sham.crossed()) >= floats, "weights that are saved are read out"
 
 
-def test_copies_of_an_iteration_are_three(sham, stream):
-    """Inputs go there, logits come here, gradients of logits go there; a validation brings logits of each model."""
-    learner = rt.Learner(wide, input=(4,), device="sham", **{**SMALL, "model_classes": 3})
+def wide_normed(classes):
+    return torch.nn.Sequential(torch.nn.Linear(4, 500), torch.nn.BatchNorm1d(500), torch.nn.Linear(500, classes))
+
+
+@pytest.mark.parametrize("net, loss", [(wide, None), (wide, focal), (wide_normed, None)])
+def test_copies_of_an_iteration(sham, stream, net, loss):
+    """Inputs go there, logits come here, gradients of logits go there; a validation brings logits of each model. A loss of one's own
+    and batch norm's statistics take theirs."""
+    learner = brought("sham", net, model_classes=3, loss=loss)
     learner.learn(*next(stream(1, count=64)))
     sham.crossed()
     learner.train(20)
     sizes = sham.crossed()
-    batch, validated = SMALL["run_batch"], SMALL["schedule_validation_batch"]
-    training = 20 * [batch * 4, batch * 3, batch * 3]
-    validation = 4 * 3 * [validated * 4, validated * 3]  # every fifth iteration: SGD and two averages
-    assert sorted(sizes) == sorted(training + validation)
+    batch, validated, stats = SMALL["run_batch"], SMALL["schedule_validation_batch"], 2 * 512
+    training, validation = [batch * 4, batch * 3, batch * 3], [validated * 4, validated * 3]
+    correction = []
+    if loss:
+        training += [batch * 3, batch, batch, batch, batch * 3]  # logits, labels and weights go there, losses and gradients come here
+    if net is wide_normed:
+        correction = [batch * 4, batch * 3, stats, stats]  # a pass of an average, every tenth iteration
+        training += [stats, stats]
+        validation += [stats]
+    # Every fifth iteration SGD and two averages are validated.
+    assert sorted(sizes) == sorted(20 * training + 4 * 3 * validation + 2 * 2 * correction)
 
 
 def test_it_goes_on_from_its_folder(sham, stream, tmp_path):
@@ -125,14 +134,14 @@ def test_it_goes_on_from_its_folder(sham, stream, tmp_path):
         assert torch.equal(tensor, weights[-1][name]), name
 
 
-@pytest.mark.parametrize("settings", WAYS)
-def test_shapes_on_meta(stream, settings):
+@pytest.mark.parametrize("way", WITHOUT_NUMBERS)
+def test_shapes_on_meta(stream, way):
     """No numbers, but every path of a device; what mixes devices fails there as well."""
-    learner = rt.Learner(mlp, input=(4,), device="meta", **{**SMALL, "model_classes": 3, **settings})
-    for inputs, labels in stream(3):
+    learner = brought("meta", **way)
+    for inputs, labels in growing(stream, 6):
         learner.learn(inputs, labels)
-    assert learner.metrics().iterations == 15
-    assert not learner.state_dict()["0.weight"].any()
+    assert learner.metrics().iterations == 30
+    assert not learner.state_dict("plain")["value.0.weight" if "model_target" in way else "0.weight"].any()
 
 
 def test_pictures_come_in_pinned_memory(sham):

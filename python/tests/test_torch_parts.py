@@ -112,37 +112,44 @@ def test_verdicts_are_the_learners(tmp_path, stream, method):
     learner.close()
 
 
+def validation(memory, ama, device):
+    held = memory.held(ama.iteration, 32)
+    return None if held is None else [one.to(device) for one in held]
+
+
 def loop(memory, ama, malr, optimizer, run, stream, steps, checkpoint=None):
     """A loop as people write it."""
+    device = next(ama.net.parameters()).device
     for inputs, labels in list(stream(steps))[run.metrics().steps :]:
         inputs, labels = torch.from_numpy(inputs), torch.from_numpy(labels)
-        ticket = run.predicted(ama.predict(inputs))
+        ticket = run.predicted(ama.predict(inputs.to(device)))
         memory.add(inputs, labels)
         run.revealed(ticket, labels)
         for _ in run.iterations():
             batch = memory.draw(ama.iteration, 16)
-            x, y = batch.fields
+            x, y = (one.to(device) for one in batch.fields)
             optimizer.zero_grad()
             losses = torch.nn.functional.cross_entropy(ama.net(x), y, reduction="none")
-            (losses * batch.weights).sum().backward()
+            (losses * batch.weights.to(device)).sum().backward()
             optimizer.step()
-            ama.step(lambda: memory.held(ama.iteration, 32), batch=x)
+            ama.step(lambda: validation(memory, ama, device), batch=x)
         if run.metrics().steps % 10 == 0:
             run.evaluate(seen=run.metrics().steps / 60)
         if checkpoint and run.metrics().steps % 7 == 0:
             checkpoint()
 
 
-def parts(folder, stream, pool="reservoir", norm=False, seed=1):
+def parts(folder, stream, pool="reservoir", norm=False, seed=1, device="cpu"):
     net = module(seed=seed)
     if norm:
         net = torch.nn.Sequential(net[0], torch.nn.BatchNorm1d(16), *net[1:])
+    net.to(device)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     memory = rt.Memory(folder, pool=pool, limit=60, holdout=0.2, seed=1)
     ama = rt.AMA(net, every=2, schedule_validate_every=5)
     malr = rt.MALR(optimizer, ama, window=20, patience=20, schedule_c3=False)
     data = list(stream(60, count=12))
-    bins = [tuple(map(torch.from_numpy, data[at])) for at in range(0, 60, 15)]
+    bins = [tuple(torch.from_numpy(one).to(device) for one in data[at]) for at in range(0, 60, 15)]
     run = rt.Run(folder, budget=4, batch=16, ama=ama, evaluation=bins)
     return memory, ama, malr, optimizer, run
 
@@ -163,13 +170,17 @@ def load_everything(state, memory, ama, malr, optimizer, run):
     run.load_state_dict(state["run"])
 
 
-@pytest.mark.parametrize("norm", [False, True])
-def test_a_loop_learns_and_says_so(tmp_path, stream, norm):
-    made = parts(tmp_path / "x", stream, norm=norm)
+@pytest.mark.parametrize("device, norm", [("cpu", False), ("cpu", True), ("sham", True), ("meta", True)])
+def test_a_loop_learns_and_says_so(request, tmp_path, stream, device, norm):
+    if device == "sham":
+        request.getfixturevalue("sham")
+    made = parts(tmp_path / "x", stream, norm=norm, device=device)
     memory, ama, malr, optimizer, run = made
     loop(*made, stream, 60)
     metrics = run.metrics()
     assert metrics.steps == 60 and metrics.samples == 480
+    if device == "meta":
+        return  # there are no numbers
     assert metrics.le > 0.8 > metrics.blind and metrics.ir > 0.9
     # Validation and averages are part of the budget: fewer than 4 iterations a step.
     assert 2 * 60 < metrics.iterations < 4 * 60 and abs(run.left) < 2
@@ -249,6 +260,23 @@ def test_batch_norm_statistics_are_the_averages_own():
     ama.step(batch=inputs)
     assert torch.allclose(ama.buffers[0]["0.running_mean"], keep * before + (1 - keep) * net[0].running_mean)
     assert not torch.equal(before, ama.buffers[0]["0.running_mean"])
+
+
+class Drawing(torch.nn.Module):
+    """Draws from the generators of the host and of its device."""
+
+    def forward(self, x):
+        torch.sham.state += 1
+        return torch.nn.functional.dropout(x, 0.5, self.training)
+
+
+def test_statistics_draw_nothing_of_the_loops(sham):
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), Drawing()).to("sham")
+    ama = rt.AMA(net, every=1, average_statistics_every=1)
+    torch.sham.state, before = 7, torch.get_rng_state()
+    ama.step(batch=torch.ones(2, 4).to("sham"))
+    assert torch.sham.state == 7 and torch.equal(torch.get_rng_state(), before)
+    assert ama.buffers[0]["1.running_mean"].cpu().any()
 
 
 @pytest.mark.parametrize("pool", ["unlimited", "reservoir"])

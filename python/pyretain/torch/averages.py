@@ -15,7 +15,9 @@ import torch
 
 from pyretain._core import NULL, InputError, StateError, check, ffi, here, lib
 from pyretain.config import Config
+from pyretain.torch.chance import seeded
 from pyretain.torch.module import other_names, refuse_scripts
+from pyretain.torch.vectors import here as on_host
 
 Module = torch.nn.Module
 Inputs = tuple[Any, ...]
@@ -137,7 +139,7 @@ def cross_entropy(model: Callable[..., Any], batch: Inputs) -> tuple[float, floa
     logits = model(inputs)
     labels = labels.to(logits.device)
     loss = torch.nn.functional.cross_entropy(logits.float(), labels.long())
-    return float(loss), float((logits.argmax(1) == labels).float().mean())
+    return float(on_host(loss)), float(on_host((logits.argmax(1) == labels).float().mean()))
 
 
 def _float_tensors(named: Any) -> Weights:
@@ -239,7 +241,8 @@ class AMA:
         was = self.net.training
         self.net.train()
         try:
-            with torch.random.fork_rng(devices=[]):
+            # Dropout in them is none of the loop's.
+            with seeded(self.due.iteration, next(self.net.parameters()).device):
                 for params, buffers in zip(self.params, self.buffers):
                     torch.func.functional_call(self.net, {**params, **buffers}, (batch,))
         finally:

@@ -52,9 +52,9 @@ class Chance:
 
 
 @contextlib.contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seeded(seed: int, device: torch.device = torch.device("cpu")) -> Iterator[None]:
     """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
-    chance = Chance(torch.device("cpu"), True)
+    chance = Chance(device, True)
     kept = chance.begin(seed)
     try:
         yield

@@ -13,6 +13,7 @@ from pyretain import runs
 from pyretain._core import NULL, InputError, StateError, check, ffi, here, lib
 from pyretain.config import Config
 from pyretain.torch.averages import AMA, packed, unpack
+from pyretain.torch.vectors import with_values
 
 Path = Union[str, "os.PathLike[str]"]
 Labels = npt.NDArray[np.int32]
@@ -41,7 +42,7 @@ class Metrics(NamedTuple):
 
 
 def _whole(values: Any) -> Labels:
-    values = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    values = with_values(values).cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
     if values.dtype.kind not in "iub":
         raise InputError(f"labels are of type {values.dtype}; whole numbers are needed")
     return np.ascontiguousarray(values, np.int32)
@@ -51,7 +52,7 @@ def best(logits: torch.Tensor) -> Labels:
     """The most probable classes of each row, best first, at most five."""
     if logits.dim() != 2:
         raise InputError(f"logits have the shape {tuple(logits.shape)}; (count, classes) is needed")
-    return _whole(logits.detach().float().topk(min(TOP, logits.shape[1]), 1).indices)
+    return _whole(with_values(logits).float().topk(min(TOP, logits.shape[1]), 1).indices)
 
 
 class Run:

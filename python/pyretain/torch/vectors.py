@@ -16,9 +16,14 @@ from pyretain._core import ffi
 from pyretain.torch.optimizer import Own
 
 
+def with_values(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor; of the device "meta", which has no values, zeros."""
+    return torch.zeros(tensor.shape, dtype=tensor.dtype) if tensor.is_meta else tensor.detach()
+
+
 def here(tensor: torch.Tensor) -> torch.Tensor:
-    """Its values on the CPU; on the device "meta", which has none, zeros."""
-    return torch.zeros(tensor.shape) if tensor.is_meta else tensor.detach().to("cpu", torch.float32)
+    """Its values on the CPU."""
+    return with_values(tensor).to("cpu", torch.float32)
 
 
 def can_pin() -> bool:
