@@ -28,9 +28,12 @@ def lines():
         yield dict(line, label=label) if i < SAMPLES else line
 
 
-def cut(path):
-    """Without the room to spare at its end, which LMDB makes again."""
-    with open(path, "r+b") as file:
+def tidy(folder):
+    """A run's folder without locks, and its journal without the room to spare at its end, which LMDB makes again."""
+    for name in "lock", "journal/lock.mdb":
+        if os.path.exists(f"{folder}/{name}"):
+            os.remove(f"{folder}/{name}")
+    with open(f"{folder}/journal/data.mdb", "r+b") as file:
         page, last = 4096, 0
         for meta in 0, 1:  # the number of the last page is the last but one field
             file.seek(meta * page + 16 + 24 + 2 * 48)
@@ -55,9 +58,8 @@ def main(retain, folder):
         file.writelines(json.dumps(line) + "\n" for line in sent)
     with open(folder + "/answers.ndjson", "w", encoding="utf-8") as file:
         file.writelines(answers)
-    cut(folder + "/run/journal/data.mdb")
-    for name in "lock", "journal/lock.mdb":
-        os.remove(f"{folder}/run/{name}")
+    tidy(folder + "/run")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
