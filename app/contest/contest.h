@@ -98,7 +98,8 @@ struct stats_paired contest_paired(
  * A rule tested against the runs. It is met if the number's mean is within the bounds, and not
  * met if it is outside, by more than the noise between seeds; otherwise it is open. All rules of
  * an experiment are judged together, with Holm's correction, so that in 95 % of experiments no
- * verdict is wrong. With one seed everything is open.
+ * verdict is wrong. A rule about several metrics needs each of them to be within: the weakest is
+ * its number. With one seed everything is open.
  */
 enum contest_word {
 	CONTEST_LEFT_OUT,  /* the scale has not all of its variants */
@@ -112,6 +113,7 @@ extern const char *const contest_words[CONTEST_WORDS];
 
 struct contest_verdict {
 	enum contest_word word;
+	int metric; /* the rule's only one, or the weakest of them */
 	struct stats_paired
 		value; /* over the seeds that have all required runs; fractions in points */
 };

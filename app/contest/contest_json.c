@@ -120,7 +120,7 @@ static void add_rule(const struct experiment_rule *rule, const struct contest_ve
 	jwriter_table(out, NULL);
 	jwriter_text(out, "name", rule->name);
 	jwriter_text(out, "text", rule->text);
-	jwriter_text(out, "metric", measures[rule->metric].name);
+	jwriter_text(out, "metric", measures[verdict->metric].name);
 	jwriter_number(out, "least", rule->least);
 	jwriter_number(out, "most", rule->most);
 	jwriter_number(out, "mean", verdict->value.mean);

@@ -60,15 +60,16 @@ static bool has_rule(const struct contest *contest, const struct experiment_rule
 	return has;
 }
 
-/* The rule's number for every seed. */
+/* The rule's number for every seed, of one of its metrics. */
 static void measure_rule(const struct contest *contest, const struct experiment_rule *rule,
-	double values[EXPERIMENT_SEEDS])
+	int metric, double values[EXPERIMENT_SEEDS])
 {
+	const int against_metric = rule->against_metric >= 0 ? rule->against_metric : metric;
 	double low[EXPERIMENT_SEEDS], other[EXPERIMENT_SEEDS];
 	const int seeds = contest->plan.seed_count;
 
 	for (int i = 0; i < rule->of_count; i++) {
-		values_of(contest, place_of(contest, rule->of[i]), rule->metric, other);
+		values_of(contest, place_of(contest, rule->of[i]), metric, other);
 		for (int seed = 0; seed < seeds; seed++) {
 			const double value = other[seed];
 
@@ -81,14 +82,14 @@ static void measure_rule(const struct contest *contest, const struct experiment_
 		}
 	}
 	if (rule->against >= 0)
-		values_of(contest, place_of(contest, rule->against), rule->against_metric, other);
+		values_of(contest, place_of(contest, rule->against), against_metric, other);
 	for (int seed = 0; seed < seeds; seed++)
 		values[seed] -= rule->of_count > 1   ? low[seed]
 				: rule->against >= 0 ? other[seed]
 						     : 0;
 	for (int i = 0; i < 2 && rule->less[0] >= 0; i++) {
-		values_of(contest, place_of(contest, rule->less[i]),
-			i ? rule->against_metric : rule->metric, other);
+		values_of(contest, place_of(contest, rule->less[i]), i ? against_metric : metric,
+			other);
 		for (int seed = 0; seed < seeds; seed++)
 			values[seed] -= i ? -other[seed] : other[seed];
 	}
@@ -97,21 +98,22 @@ static void measure_rule(const struct contest *contest, const struct experiment_
 const char *const contest_words[CONTEST_WORDS] = {
 	"left out", "undecided", "open", "met", "NOT met"};
 
-/* The verdict by the mean alone, and how probable it is by chance. */
-static void judge_rule(const struct contest *contest, const struct experiment_rule *rule,
-	struct contest_verdict *verdict, double *chance)
+/* By one metric of a rule: the verdict by the mean alone, and how probable it is by chance. */
+static void judge_metric(const struct contest *contest, const struct experiment_rule *rule,
+	int metric, struct contest_verdict *verdict, double *chance)
 {
 	const int seeds = contest->plan.seed_count;
 	double values[EXPERIMENT_SEEDS], zeros[EXPERIMENT_SEEDS] = {0};
 	struct stats_bounded bounded;
 	struct stats stats = {0};
 
-	*verdict = (struct contest_verdict){.value = {.mean = NAN, .low = NAN, .high = NAN}};
+	*verdict = (struct contest_verdict){
+		.metric = metric, .value = {.mean = NAN, .low = NAN, .high = NAN}};
 	*chance = NAN;
 	if (!has_rule(contest, rule))
 		return;
 	verdict->word = CONTEST_UNDECIDED;
-	measure_rule(contest, rule, values);
+	measure_rule(contest, rule, metric, values);
 	stats = stats_of(values, seeds);
 	verdict->value = stats_paired(values, zeros, seeds, STATS_LEVEL);
 	if (stats.count < seeds)
@@ -119,6 +121,38 @@ static void judge_rule(const struct contest *contest, const struct experiment_ru
 	bounded = stats_bounded(&stats, rule->least, rule->most);
 	verdict->word = bounded.inside ? CONTEST_MET : CONTEST_MISSED;
 	*chance = bounded.chance;
+}
+
+/* How sure it is that the bound holds; below 0: that it does not; 0: one seed cannot tell. */
+static double strength(const struct contest_verdict *verdict, double chance)
+{
+	if (verdict->word == CONTEST_UNDECIDED)
+		return -INFINITY;
+	if (isnan(chance))
+		return 0;
+	return verdict->word == CONTEST_MET ? 1 - chance : chance - 1;
+}
+
+/*
+ * All metrics must hold, so the weakest decides. If it is met, chance meets all of them no more
+ * often than this one. If it is missed, chance had as many tries as there are metrics.
+ */
+static void judge_rule(const struct contest *contest, const struct experiment_rule *rule,
+	struct contest_verdict *verdict, double *chance)
+{
+	struct contest_verdict other;
+	double other_chance;
+
+	judge_metric(contest, rule, rule->metrics[0], verdict, chance);
+	for (int i = 1; i < rule->metric_count; i++) {
+		judge_metric(contest, rule, rule->metrics[i], &other, &other_chance);
+		if (strength(&other, other_chance) < strength(verdict, *chance)) {
+			*verdict = other;
+			*chance = other_chance;
+		}
+	}
+	if (verdict->word == CONTEST_MISSED)
+		*chance *= rule->metric_count;
 }
 
 static const char *conclusion_of(const int counts[CONTEST_WORDS], int rules)

@@ -60,6 +60,7 @@ enum {
 	EXPERIMENT_VARIANTS = 64,
 	EXPERIMENT_SETTINGS = 64, /* of one section */
 	EXPERIMENT_RULES = 64,
+	EXPERIMENT_METRICS = 8, /* of one rule */
 	EXPERIMENT_SCALES = 12,
 	EXPERIMENT_EXTRAS = 64,
 	EXPERIMENT_SEEDS = 1000,
@@ -92,11 +93,12 @@ struct experiment_extra {
 
 struct experiment_rule {
 	const char *name, *text;
-	int metric, against_metric;
-	int of[EXPERIMENT_VARIANTS], of_count; /* indices in variants */
-	int against;                           /* -1: none */
-	int less[2];                           /* whose difference is taken off; -1: none */
-	double least, most;                    /* -INFINITY, INFINITY: none */
+	int metrics[EXPERIMENT_METRICS], metric_count; /* the rule is about each of them */
+	int against_metric;                            /* -1: the same */
+	int of[EXPERIMENT_VARIANTS], of_count;         /* indices in variants */
+	int against;                                   /* -1: none */
+	int less[2];                                   /* whose difference is taken off; -1: none */
+	double least, most;                            /* -INFINITY, INFINITY: none */
 };
 
 /* All strings live as long as the experiment. Those missing from the file are NULL. */

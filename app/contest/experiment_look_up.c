@@ -27,6 +27,23 @@ static int look_up_metric(const struct experiment *e, const struct experiment_ru
 		nearest ? "?" : "");
 }
 
+/* "A", or "A, B, ..." */
+static int look_up_metrics(const struct experiment *e, struct experiment_rule *rule,
+	const char *words, struct err *err)
+{
+	const char *list = words;
+	char name[128];
+	int code = 0;
+
+	while (!code && list && experiment_word(&list, name, sizeof(name))) {
+		if (rule->metric_count == EXPERIMENT_METRICS)
+			return err_set(err, ERR_INPUT, "%s: rule %s: has more than %d metrics",
+				e->path, rule->name, EXPERIMENT_METRICS);
+		code = look_up_metric(e, rule, name, &rule->metrics[rule->metric_count++], err);
+	}
+	return code || rule->metric_count ? code : look_up_metric(e, rule, NULL, NULL, err);
+}
+
 static int look_up_variant(const struct experiment *e, const struct experiment_rule *rule,
 	const char *name, int *variant, struct err *err)
 {
@@ -74,9 +91,9 @@ static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
 {
 	const char *of = words->of ? words->of : "";
 	char name[128];
-	int code = look_up_metric(e, rule, words->metric, &rule->metric, err);
+	int code = look_up_metrics(e, rule, words->metric, err);
 
-	rule->against = -1;
+	rule->against = rule->against_metric = -1;
 	while (!code && rule->of_count < EXPERIMENT_VARIANTS &&
 		experiment_word(&of, name, sizeof(name)))
 		code = look_up_variant(e, rule, name, &rule->of[rule->of_count++], err);
@@ -84,10 +101,8 @@ static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
 		code = look_up_variant(e, rule, words->against, &rule->against, err);
 	if (!code)
 		code = look_up_less(e, rule, words->less, err);
-	if (!code)
-		code = look_up_metric(e, rule,
-			words->against_metric ? words->against_metric : words->metric,
-			&rule->against_metric, err);
+	if (!code && words->against_metric)
+		code = look_up_metric(e, rule, words->against_metric, &rule->against_metric, err);
 	if (!code)
 		code = look_up_bound(e, rule, words->least, -INFINITY, &rule->least, err);
 	if (!code)
@@ -95,10 +110,11 @@ static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
 	if (code)
 		return code;
 	if (!rule->of_count || (rule->of_count > 1 && rule->against >= 0) || !rule->text ||
-		(!words->least && !words->most))
+		(!words->least && !words->most) ||
+		(rule->metric_count > 1 && words->against_metric))
 		return err_set(err, ERR_INPUT,
 			"%s: rule %s: needs text, of, and least or most; several variants after of "
-			"have no against",
+			"have no against, several metrics no against_metric",
 			e->path, rule->name);
 	return 0;
 }

@@ -296,6 +296,71 @@ static void rules(void **state)
 	experiment_free(e);
 }
 
+/* a leads b by `first` and `second` points of one metric and of the other, give or take `noise`. */
+static void set_leads(struct contest *contest, double first, double second, double noise)
+{
+	const char *const names[] = {"ir", "ft"};
+	const double leads[] = {first, second};
+
+	for (int m = 0; m < 2; m++)
+		for (int seed = 0; seed < 2; seed++) {
+			const int metric = measure_find(names[m]);
+			const double lead = leads[m] + (seed ? noise : -noise);
+
+			contest_run(contest, 0, seed)->values[metric] = (30 + lead) / 100;
+			contest_run(contest, 1, seed)->values[metric] = 0.3;
+		}
+}
+
+/* It needs each of them: the weakest is the rule's number. */
+static void rules_about_several_metrics(void **state)
+{
+	static const struct {
+		double first, second, noise;
+		enum contest_word word;
+		const char *weakest;
+	} rows[] = {
+		{3, 2, 0.001, CONTEST_MET, "ft"},
+		{2, 3, 0.001, CONTEST_MET, "ir"},
+		{3, 0.5, 1, CONTEST_OPEN, "ft"},
+		{3, -2, 0.001, CONTEST_MISSED, "ft"},
+		{-2, 3, 0.001, CONTEST_MISSED, "ir"},
+		/* Of two seeds that differ by 0.17 of their mean one metric is missed, p = 0.04 to 0.06; either of two is not. */
+		{3, -2, 0.14, CONTEST_OPEN, "ft"},
+	};
+	struct text more = {0};
+	struct experiment *e;
+	struct contest *contest;
+	struct contest_verdicts verdicts;
+	struct err err = {0};
+
+	(void)state;
+	text_addf(&more, "%s%s", words,
+		"[rule both]\ntext = both\nmetric = ir, ft\nof = a\nagainst = b\nleast = 0\n");
+	assert_int_equal(read_words(&e, more.data, &err), 0);
+	e->rules[0] = e->rules[e->rule_count - 1]; /* alone: Holm has nothing to correct */
+	e->rule_count = 1;
+	contest = contest_of(e, NULL, &err);
+	fill(contest, 3);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		set_leads(contest, rows[i].first, rows[i].second, rows[i].noise);
+		contest_judge(contest, &verdicts);
+		assert_int_equal(verdicts.of[0].word, rows[i].word);
+		assert_int_equal(verdicts.of[0].metric, measure_find(rows[i].weakest));
+	}
+	contest_run(contest, 0, 0)->values[measure_find("ft")] = NAN;
+	contest_judge(contest, &verdicts);
+	assert_int_equal(verdicts.of[0].word, CONTEST_UNDECIDED);
+	contest_free(contest);
+	experiment_free(e);
+	text_release(&more);
+	mistake("metric = ir\nof = c\nagainst = c", "metric = ir, ft\nof = c\nagainst = c",
+		"several metrics no against_metric");
+	mistake("metric = ir", "metric = ir, irr", "no such measure; did you mean ir?");
+	mistake("metric = ir", "metric = ir, ir, ir, ir, ir, ir, ir, ir, ir",
+		"more than 8 metrics");
+}
+
 /* The lead of a over b, 3 and 1 points, less that of c over b, 5 and -2; c may be left out. */
 static void rules_about_gaps(void **state)
 {
@@ -455,6 +520,7 @@ int main(void)
 		folder_test(needs),
 		folder_test(rules),
 		folder_test(rules_about_gaps),
+		folder_test(rules_about_several_metrics),
 		folder_test(tables),
 		folder_test(measures_of_a_run),
 		folder_test(memory_runs_out),
