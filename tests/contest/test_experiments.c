@@ -2,9 +2,11 @@
  * The experiments in experiments/: every variant at every scale is a run that can be
  * opened, and its first evaluation has a time bin. Data sets are not there to be read and
  * nets for them are large, so built-in streams and small nets stand in for them; all else
- * is as the experiment says.
+ * is as the experiment says. At the paper's scales numbers are the paper's.
  */
 #include "../stored/stream.h"
+
+#include <math.h>
 
 #include "contest/contest.h"
 #include "contest/experiment.h"
@@ -57,8 +59,82 @@ static bool first_has_a_bin(const struct options *o)
 		       options_int(o, "eval.count");
 }
 
-static void open_run(
-	const struct experiment *experiment, const char *file, const struct contest_run *run)
+/* What the paper has, by experiment and variant (NULL: all of them). */
+static const struct {
+	const char *experiment, *variant, *key;
+	double value;
+} the_papers[] = {
+	{"fig1", NULL, "schedule.patience", 60000},
+	{"fig1", NULL, "run.iterations", 80},
+	{"fig7", NULL, "eval.count", 127},
+	/* Gradient steps see as many images as the efficacy model's, 256 new and 256 old; K_W and K_R
+	   are the same for both budgets. */
+	{"fig11", NULL, "run.batch", 512},
+	{"fig11", "ir-1", "run.iterations", 1},
+	{"fig11", "ir-5", "run.iterations", 5},
+	{"fig11", "le-1", "run.iterations", 1},
+	{"fig11", "le-5", "run.iterations", 5},
+	{"fig11", "ir-1", "schedule.window", 10000},
+	{"fig11", "ir-5", "schedule.window", 10000},
+	{"fig11", "ir-1", "schedule.patience", 60000},
+	{"fig11", "ir-5", "schedule.patience", 60000},
+	/* Updates are counted, not time: 120 |X_t| / 256, MIR half as many. Judged at the end of
+	   windows, K_R acts as 20 000. */
+	{"fig5", NULL, "run.budget", 0},
+	{"fig5", "ama+malr", "run.step_epochs", 120},
+	{"fig5", "sgd+cyclic", "run.step_epochs", 120},
+	{"fig5", "er", "run.step_epochs", 120},
+	{"fig5", "mir", "run.step_epochs", 60},
+	{"fig5", "ama+malr", "schedule.patience", 15000},
+	{"fig5", "ama+malr", "schedule.window", 10000},
+	{"fig13", NULL, "run.budget", 0},
+	{"fig13", "sgd+cyclic", "run.step_epochs", 120},
+	{"fig13", "er", "run.step_epochs", 120},
+	{"fig13", "mir", "run.step_epochs", 60},
+	{"fig13", "mir-all", "run.step_epochs", 60},
+	/* 120 thousand images in all, with what is held out. */
+	{"fig13", "ama+malr", "replay.limit", 114000},
+	{"fig13", "ama+malr", "replay.validation_limit", 6000},
+	{"fig13", "er", "replay.limit", 120000},
+	{"fig13", "mir", "replay.limit", 120000},
+	{"fig13", "gdumb", "replay.limit", 120000},
+};
+
+static bool checked[COUNT(the_papers)];
+
+static void check_numbers(
+	const struct experiment *experiment, const char *variant, const struct options *options)
+{
+	for (size_t i = 0; i < COUNT(the_papers); i++) {
+		const char *value;
+
+		if (strcmp(the_papers[i].experiment, experiment->name) != 0 ||
+			(the_papers[i].variant && strcmp(the_papers[i].variant, variant) != 0))
+			continue;
+		value = options_value(options, the_papers[i].key);
+		if (strtod(value, NULL) != the_papers[i].value)
+			fail_msg("%s, %s: %s is %s, not %g", experiment->name, variant,
+				the_papers[i].key, value, the_papers[i].value);
+		checked[i] = true;
+	}
+}
+
+/* Of 12.2 million iterations and 127 evaluations the first moment of figure 7 is 576 thousand. */
+static void check_moment(const struct experiment_scale *scale)
+{
+	enum { EVALUATIONS = 127 };
+	static double cells[EVALUATIONS * EVALUATIONS];
+	struct run_log log = {.matrix = {.rows = EVALUATIONS, .bins = EVALUATIONS, .cells = cells}};
+	double values[MEASURES];
+
+	for (int i = 0; i < EVALUATIONS * EVALUATIONS; i++)
+		cells[i] = i / EVALUATIONS + 1;
+	measure_log(&log, scale->moment_share, values);
+	assert_true(fabs(values[measure_find("mid1")] / EVALUATIONS * 12.2e6 - 576e3) < 1e3);
+}
+
+static void open_run(const struct experiment *experiment, const char *file,
+	const struct contest *contest, const struct contest_run *run)
 {
 	struct options *options = options_of(file, run);
 	const struct run_config config = {.options = options, .start = RUN_ANEW};
@@ -67,6 +143,8 @@ static void open_run(
 
 	if (stored_open(&opened, &config, &err))
 		fail_msg("%s, %s: %s", experiment->name, run->folder, err.message);
+	if (!strcmp(contest->plan.scale->name, "paper"))
+		check_numbers(experiment, contest_variant(contest, run->variant), options);
 	if (!first_has_a_bin(options))
 		fail_msg("%s, %s: eval.bins is below eval.count / run.stop_after", experiment->name,
 			run->folder);
@@ -93,7 +171,9 @@ static void open_scale(const struct experiment *experiment, const struct experim
 		fail_msg("%s, scale %s: %s", experiment->name, scale->name, err.message);
 	for (int i = 0; i < contest->run_count; i++)
 		if (!contest->runs[i].needs)
-			open_run(experiment, plan.config, &contest->runs[i]);
+			open_run(experiment, plan.config, contest, &contest->runs[i]);
+	if (!strcmp(experiment->name, "fig7") && !strcmp(scale->name, "paper"))
+		check_moment(scale);
 	contest_free(contest);
 }
 
@@ -120,6 +200,8 @@ static void every_run_can_be_opened(void **state)
 			open_scale(experiment, &experiment->scales[s]);
 		experiment_free(experiment);
 	}
+	for (size_t i = 0; i < COUNT(the_papers); i++)
+		assert_true(checked[i]);
 	arena_release(&arena);
 }
 
