@@ -224,8 +224,7 @@ class Learner:
     def _open(
         self, folder: Optional[str], handle: Any, nets: Optional[Nets], settings: dict[str, Any], packed: Optional[str] = None
     ) -> None:
-        self._it: Any = None
-        self.folder = folder
+        self._nothing(folder)
         self._config = Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
             continue_file(folder)
@@ -243,6 +242,20 @@ class Learner:
         check(code)
         self._adopt(made[0], (handle, nets))
 
+    def _nothing(self, folder: Optional[str]) -> None:
+        """A learner that knows nothing."""
+        self._it: Any = None
+        self.folder = folder
+        self._called: Any = (None, None)
+        self._shape = ffi.new("struct retain_shape *")
+        self._target = CLASS
+        self._places = named.Places(lib.retain_learner_encode_known)
+        self._former: set[int] = set()  # numbers of an input before fields came
+        self._numbers: dict[Hashable, int] = {}  # label -> the library's number
+        self._labels: list[Hashable] = []  # number -> label
+        self._named: set[int] = set()  # numbers whose class has a name
+        self._table: npt.NDArray[Any] = np.empty(0, dtype=object)
+
     def _identity(self) -> object:
         # Of what steps are: a folder stays the same if it is moved or opened again.
         if self.folder is None:
@@ -255,14 +268,6 @@ class Learner:
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made, lambda learner: _close(called, learner))
         self._me = self._identity()
-        self._shape = ffi.new("struct retain_shape *")
-        self._target = CLASS
-        self._places = named.Places(lib.retain_learner_encode_known)
-        self._former: set[int] = set()  # numbers of an input before fields came
-        self._numbers: dict[Hashable, int] = {}  # label -> the library's number
-        self._labels: list[Hashable] = []  # number -> label
-        self._named: set[int] = set()  # numbers whose class has a name
-        self._table: npt.NDArray[Any] = np.empty(0, dtype=object)
         self._refresh()
         _open.add(self)
 

@@ -98,6 +98,43 @@ def test_losses_are_those_of_the_own_net(arch, norm, shape, rate):
             assert torch.allclose(tensor, net.state_dict()[name], atol=2e-3), name
 
 
+def test_the_first_batch_says_what_a_sample_is(tmp_path, stream):
+    """A learner without input= comes to the same, and its folder remembers."""
+    batches, folder = list(stream(6)), tmp_path / "x"
+    said = rt.Learner(mlp, input=(4,), **SMALL)
+    with rt.Learner(mlp, folder=folder, **SMALL) as learner:
+        assert not learner.closed and not folder.exists()
+        for ask in (learner.metrics, learner.train, learner.serve, learner.state_dict, lambda: learner.reveal(1, [0]), lambda: learner.setting("run_batch")):
+            with pytest.raises(StateError, match=r"no inputs yet: observe or predict a batch first, or say input="):
+                ask()
+        with pytest.raises(InputError, match=r"the shape \(4,\): the first ones must be a batch"):
+            learner.observe(batches[0][0][0])
+        for one in (said, learner):
+            one.predict(batches[0][0])
+            for inputs, labels in batches[:3]:
+                one.learn(inputs, labels)
+        assert learner.input == (4,)
+    with rt.Learner(mlp, folder=folder, **SMALL) as learner:
+        assert learner.metrics().samples == 24
+        for one in (said, learner):
+            for inputs, labels in batches[3:]:
+                one.learn(inputs, labels)
+        assert learner.metrics().loss == said.metrics().loss
+    with pytest.raises(StateError, match="closed"):
+        rt.Learner.close(learner) or learner.metrics()
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (3, 4, 4), (4, 2, 3, 2)])
+def test_inputs_of_any_shape_come_back_from_a_folder(tmp_path, shape):
+    def make(classes):
+        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), classes))
+
+    for _ in range(2):
+        with rt.Learner(make, folder=tmp_path / "x", **SMALL) as learner:
+            learner.learn(np.ones((2, *shape), np.float32), [0, 1])
+    assert learner.input == (shape if len(shape) < 4 else (8, 3, 2))
+
+
 def test_a_function_begins_where_the_seed_says():
     weights = []
     for seed in (1, 1, 2):
@@ -666,7 +703,6 @@ class Odd(nn.Module):
         (Odd("complex"), (4,), "logits are torch.complex64"),
         (nn.Bilinear(4, 4, 3), (4,), r"fails on inputs of shape \(2, 4\): .*missing 1 required"),
         (torch.jit.trace(nn.Linear(4, 3), torch.zeros(2, 4)), (4,), "TorchScript"),
-        (mlp, None, "input = None: the shape of a sample"),
         (nn.Linear(5, 3), (4,), "mat1 and mat2|shapes"),
         (lambda classes: nn.Linear(4, classes + 1), (4,), r"to \(2, \d+\)"),
         (lambda classes: nn.LSTM(4, classes), (4,), "tuple"),

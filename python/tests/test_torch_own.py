@@ -27,7 +27,7 @@ def same(a, b, atol=1e-5):
 
 
 def test_a_loss_of_ones_own(stream):
-    """The library's losses by functions: of each sample, or a module with a mean as its default."""
+    """The library's losses by functions: of each sample, or of PyTorch's, whose default is a mean."""
 
     def mine(logits, labels):
         return F.cross_entropy(logits, labels, reduction="none")
@@ -35,6 +35,7 @@ def test_a_loss_of_ones_own(stream):
     batches = list(stream(10))
     for kind, settings, loss in [
         ("cross-entropy", {}, mine),
+        ("cross-entropy", {}, F.cross_entropy),
         ("smooth", {"loss_smoothing": 0.2}, nn.CrossEntropyLoss(label_smoothing=0.2)),
     ]:
         kept = {**SMALL, "model_classes": 3}
@@ -214,7 +215,7 @@ def test_killed_with_an_optimizer_of_ones_own(tmp_path):
         assert torch.equal(a[name], b[name]), name
 
 
-@pytest.mark.parametrize("loss, outputs", [(nn.MSELoss(), 1), ("huber", 3)])
+@pytest.mark.parametrize("loss, outputs", [(nn.MSELoss(), 1), (F.mse_loss, 1), ("huber", 3)])
 def test_numbers(loss, outputs):
     """A module of one output learns numbers; its interval is learned beside it."""
     world = np.random.default_rng(3)
@@ -244,7 +245,7 @@ SHARED = """
     from test_torch_net import SMALL, mlp
     torch.set_num_threads(1)
     own = (lambda p: torch.optim.AdamW(p, 0.01)) if "own" in sys.argv else None
-    learner = rt.Learner(mlp, own, input=(4,), **{{**SMALL, "run_method": "ama+malr+fast"}})
+    learner = rt.Learner(mlp, own, **{{**SMALL, "run_method": "ama+malr+fast"}})
     world = np.random.default_rng(1)
     means = np.random.default_rng(9).normal(size=(3, 4)) * 2
     for i in range(12):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from pyretain import learner as plain
-from pyretain._core import Floats, InputError, ProgressFunction, words_of
+from pyretain._core import NULL, Floats, InputError, ProgressFunction, StateError, check, here, lib, words_of
+from pyretain.config import Config
 from pyretain.learner import Question, Step
 from pyretain.torch import ranks
 from pyretain.torch.module import Maker
-from pyretain.torch.net import Brought, Loss, Transform, shape_of
+from pyretain.torch.net import Brought, Loss, Transform, amp_of, check_module, device_of, shape_of
 from pyretain.torch.optimizer import Given, known
 from pyretain.torch.weights import state_dict
 
@@ -35,8 +37,12 @@ def host(values: Any) -> Any:
         raise InputError(f"a tensor of {values.layout} on {values.device}: {words_of(raised)}") from raised
 
 
+F = torch.nn.functional
 # PyTorch's losses of numbers that the library has.
-NUMBERS = {torch.nn.MSELoss: "squared", torch.nn.HuberLoss: "huber", torch.nn.SmoothL1Loss: "huber", torch.nn.L1Loss: "absolute"}
+NUMBERS: dict[Any, str] = {
+    torch.nn.MSELoss: "squared", torch.nn.HuberLoss: "huber", torch.nn.SmoothL1Loss: "huber", torch.nn.L1Loss: "absolute",
+    F.mse_loss: "squared", F.huber_loss: "huber", F.smooth_l1_loss: "huber", F.l1_loss: "absolute",
+}  # fmt: skip
 
 
 def loss_settings(loss: Union[str, Loss, None], number: bool) -> tuple[dict[str, Any], Optional[Loss]]:
@@ -45,11 +51,31 @@ def loss_settings(loss: Union[str, Loss, None], number: bool) -> tuple[dict[str,
         return ({} if loss is None else {"loss_kind": loss}), None
     if not number:
         return {"loss_kind": "program"}, loss
-    kind = NUMBERS.get(type(loss))
+    kind = NUMBERS.get(loss, NUMBERS.get(type(loss)))
     if kind is None:
         known = ", ".join(one.__name__ for one in NUMBERS)
         raise InputError(f"loss: numbers are learned by a kind of loss.kind, or one of {known}, not by {loss!r}")
     return {"loss_kind": kind}, None
+
+
+def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a sample, by that of the first batch."""
+    if len(shape) < 2:
+        raise InputError(f"inputs have the shape {shape}: the first ones must be a batch, (count, *input), or input= must say what a sample is")
+    return shape[1:]
+
+
+def input_in(folder: str) -> Optional[tuple[int, ...]]:
+    """The shape of a sample as a learner's folder has it; None if there is none."""
+    if not os.path.exists(os.path.join(folder, "config.ini")):
+        return None
+    config = Config(NULL)
+    check(lib.retain_config_load(config.it, os.fsencode(folder), here.err))
+    try:
+        sizes = tuple(map(int, config.get("model_input").split(",")))
+    except ValueError:
+        return None  # a shape that the data will tell
+    return sizes[:2] if len(sizes) == 3 and sizes[2] == 1 else sizes
 
 
 class Learner(plain.Learner):
@@ -60,13 +86,15 @@ class Learner(plain.Learner):
     ``model_classes="auto"`` its last layer grows with the labels. A function always does, unless
     ``model_classes`` says how many there are; it is called again as classes come.
 
-    ``input`` is the shape of a sample. ``amp`` is "bf16" or "fp16", ``transform`` a function of
+    ``input`` is the shape of a sample; by default that of the folder's samples, or of the first batch that is
+    observed or predicted: until then there is nothing else to ask. ``amp`` is "bf16" or "fp16", ``transform`` a function of
     a batch that is applied in training, ``compile`` uses torch.compile, by the backend it names. ``name`` is what
     the folder remembers the net by.
 
     ``optimizer`` is one of PyTorch's over the module's parameters, or a function that makes one of a list of
     parameters. The library makes the same steps where it can (SGD, Adam), and lets it step itself where not.
-    ``loss`` is a kind of ``loss.kind``, or a function of logits and labels that gives the loss of each sample.
+    ``loss`` is a kind of ``loss.kind``, or a function of logits and labels that gives the loss of each sample, if it
+    takes ``reduction`` as PyTorch's do, by ``reduction="none"``.
 
     Started by torchrun, the first process has the learner, and the others share its batches: they stay in this
     call until it is closed, and then exit.
@@ -80,7 +108,7 @@ class Learner(plain.Learner):
         net: Union[torch.nn.Module, Maker],
         optimizer: Optional[Given] = None,
         *,
-        input: Sequence[int],
+        input: Optional[Sequence[int]] = None,
         folder: Union[str, "os.PathLike[str]", None] = None,
         method: Optional[str] = None,
         device: Union[str, torch.device, None] = None,
@@ -98,20 +126,71 @@ class Learner(plain.Learner):
         own = optimizer if same is None else None
         if method is not None:
             said["run_method"] = method
-        brought = Brought(net, shape_of(input), device, amp, transform, compile, own_loss, own, number)
-        if brought.own is not None:
-            same = {"optimizer_kind": "program", "schedule_rate": brought.own.rate}
-            if settings.get("model_frozen") or settings.get("optimizer_rates"):
-                raise InputError("model_frozen and optimizer_rates are for the library's own optimizers; use requires_grad and groups")
-        brought.follow()
-        said = {**brought.settings(), **said, **(same or {}), **settings}
-        nets = brought.nets(net, name)
-        self._net, self.input = net, brought.input
-        self._begin(None if folder is None else os.fspath(folder), progress, said, nets)
+        check_module(net)
+        device, amp = device_of(device), amp_of(amp)
+        path = None if folder is None else os.fspath(folder)
+        self._net = net
+
+        def start(input: Sequence[int]) -> None:
+            brought = Brought(net, shape_of(input), device, amp, transform, compile, own_loss, own, number)
+            steps = same
+            if brought.own is not None:
+                steps = {"optimizer_kind": "program", "schedule_rate": brought.own.rate}
+                if settings.get("model_frozen") or settings.get("optimizer_rates"):
+                    raise InputError("model_frozen and optimizer_rates are for the library's own optimizers; use requires_grad and groups")
+            brought.follow()
+            self.input = brought.input
+            self._begin(path, progress, {**brought.settings(), **said, **(steps or {}), **settings}, brought.nets(net, name))
+
+        self._start: Optional[Callable[[Sequence[int]], None]] = start
+        self._starting = threading.Lock()
+        self._nothing(path)
+        if input is not None:
+            self._started(input)
+            return
+        input = ranks.heard_input()
+        if input is None and path is not None:
+            input = input_in(path)
+        if input is not None:
+            self._found(input)
+
+    def _started(self, input: Sequence[int]) -> None:
+        assert self._start is not None
+        self._start(input)
+        self._start = None
+
+    def _found(self, input: Sequence[int]) -> None:
+        ranks.tell_input(input)
+        self._started(input)
+
+    def _seen(self, inputs: Any) -> Any:
+        """Inputs as the library reads them. The first ones say what a sample is."""
+        inputs = host(inputs)
+        if self._start is not None:
+            with self._starting:
+                if self._start is not None:
+                    self._found(batch_of(np.shape(inputs)))
+        return inputs
+
+    def _alive(self) -> Any:
+        if self._it is None and self._start is not None:
+            raise StateError("the learner has seen no inputs yet: observe or predict a batch first, or say input=, as input=(3, 32, 32)")
+        return super()._alive()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._start is None and super().closed
+
+    def setting(self, word: str) -> str:
+        """The value of a setting, as ``setting("run_batch")``."""
+        if self._start is not None:
+            self._alive()
+        return super().setting(word)
 
     def observe(self, inputs: Any) -> Step:
         """A time step: predicts what it is now, and keeps the inputs until labels come."""
-        return super().observe(host(inputs))
+        return super().observe(self._seen(inputs))
 
     def reveal(self, step: Union[Step, int], labels: Any, weights: Any = None) -> None:
         """The labels of a step, or of its ticket, in the order of its inputs; and their weights."""
@@ -119,21 +198,19 @@ class Learner(plain.Learner):
 
     def learn(self, inputs: Any, labels: Any, weights: Any = None) -> npt.NDArray[Any]:
         """observe, reveal and train at once; the labels that it had predicted."""
-        return super().learn(
-            host(inputs), host(labels), None if weights is None else host(weights)
-        )
+        return super().learn(self._seen(inputs), host(labels), None if weights is None else host(weights))
 
     def predict(self, inputs: Any, for_: Question = "ever") -> npt.NDArray[Any]:
         """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
-        return super().predict(host(inputs), for_)
+        return super().predict(self._seen(inputs), for_)
 
     def predict_proba(self, inputs: Any, for_: Question = "ever") -> Floats:
         """How probable each of ``classes`` is, a row per input."""
-        return super().predict_proba(host(inputs), for_)
+        return super().predict_proba(self._seen(inputs), for_)
 
     def numbers(self, inputs: Any, for_: Question = "ever") -> npt.NDArray[np.int32]:
         """As ``predict``, but the library's numbers; -1 while nothing is known."""
-        return super().numbers(host(inputs), for_)
+        return super().numbers(self._seen(inputs), for_)
 
     def state_dict(self, which: str = "serving") -> dict[str, torch.Tensor]:
         """Weights for ``load_state_dict`` of such a module."""
@@ -141,5 +218,6 @@ class Learner(plain.Learner):
 
     def close(self) -> None:
         """As ``pyretain.Learner.close``; processes that share the work end, too."""
+        self._start = None
         super().close()
         ranks.end()

@@ -77,12 +77,17 @@ def without_values(module: Module) -> Optional[str]:
     return None
 
 
+def arguments(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """What a function takes, as far as it says."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
 def by_classes(make: Callable[..., Module]) -> Maker:
     """A function of the number of classes; those of torchvision and timm call it num_classes."""
-    try:
-        takes = inspect.signature(make).parameters
-    except (TypeError, ValueError):
-        return make
+    takes = arguments(make)
     # Theirs pass on what they do not name, and their first argument is about pretrained weights.
     passes_on = any(one.kind is one.VAR_KEYWORD for one in takes.values())
     if "num_classes" in takes or (passes_on and next(iter(takes)) in ("weights", "pretrained")):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import math
 import threading
 from typing import Any, Callable, Optional, Sequence, Union
@@ -21,7 +22,7 @@ from pyretain.nets import Net, Nets, Shape, Tensor, name_of, places
 from pyretain.torch import ranks
 from pyretain.torch.chance import Chance, seeded
 from pyretain.torch.module import (
-    Beside, Growing, Interval, Look, Maker, Module, by_classes, copied, last_linear, owner_of, passed, refuse_scripts,
+    Beside, Growing, Interval, Look, Maker, Module, arguments, by_classes, copied, last_linear, owner_of, passed, refuse_scripts,
     refuse_shared, refuse_types, without_values,
 )  # fmt: skip
 from pyretain.torch.optimizer import Given, Own
@@ -40,7 +41,7 @@ def _pointer(it: Any) -> int:
     return int(ffi.cast("uintptr_t", it))
 
 
-def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
+def by_samples(loss: Optional[Callable[..., torch.Tensor]]) -> Optional[Loss]:
     """PyTorch's losses have a mean as their default; one for each sample is needed."""
     if isinstance(loss, Module):
         for name, one in loss.named_parameters():
@@ -49,6 +50,8 @@ def by_samples(loss: Optional[Loss]) -> Optional[Loss]:
     if isinstance(loss, Module) and hasattr(loss, "reduction"):
         loss = copy.copy(loss)
         setattr(loss, "reduction", "none")
+    elif loss is not None and not isinstance(loss, Module) and "reduction" in arguments(loss):
+        loss = functools.partial(loss, reduction="none")
     return loss
 
 
@@ -58,6 +61,26 @@ def shape_of(input: Any) -> tuple[int, ...]:
     if not shape or not all(isinstance(size, int) and size > 0 for size in shape):
         raise InputError(f"input = {input!r}: the shape of a sample, as (3, 32, 32), is needed")
     return shape
+
+
+def device_of(device: Union[str, torch.device, None]) -> torch.device:
+    try:
+        return torch.device(device if device is not None else "cpu")
+    except RuntimeError as raised:
+        raise InputError(f"device = {device!r}: {words_of(raised)}") from raised
+
+
+def amp_of(amp: Union[str, torch.dtype, None]) -> Optional[torch.dtype]:
+    if isinstance(amp, str) and amp not in DTYPES:
+        raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
+    return DTYPES[amp] if isinstance(amp, str) else amp
+
+
+def check_module(net: Any) -> None:
+    refuse_shared(net)
+    refuse_scripts(net)
+    if not callable(net):
+        raise InputError(f"net = {net!r}: must be a torch.nn.Module, or a function of the number of classes")
 
 
 class Arrays:
@@ -371,16 +394,10 @@ class Brought:
         own: Optional[Given] = None,
         number: bool = False,
     ) -> None:
-        refuse_shared(net)
-        refuse_scripts(net)
+        check_module(net)
         self.input = None if input is None else shape_of(input)
-        try:
-            self.device = ranks.device_of(torch.device(device if device is not None else "cpu"))
-        except RuntimeError as raised:
-            raise InputError(f"device = {device!r}: {words_of(raised)}") from raised
-        if isinstance(amp, str) and amp not in DTYPES:
-            raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
-        self.amp = DTYPES[amp] if isinstance(amp, str) else amp
+        self.device = ranks.device_of(device_of(device))
+        self.amp = amp_of(amp)
         self.transform, self.compile = transform, compile
         self.loss = by_samples(loss)
         self.number = number
@@ -388,12 +405,12 @@ class Brought:
         self.grown: Optional[int] = None  # classes of the last net
         self.beside = Beside()
         self.make: Maker
-        if isinstance(net, Module) and self.input is not None:
-            self.make = self._growing(net, self.input)
-        elif callable(net) and not isinstance(net, Module):
+        if not isinstance(net, Module):
             self.make = by_classes(net)
+        elif self.input is not None:
+            self.make = self._growing(net, self.input)
         else:
-            raise InputError(f"net = {net!r}: must be a torch.nn.Module, or a function of the number of classes")
+            raise InputError(f"net = {net!r}: a function of the number of classes is needed, that makes the module")
         self._made = isinstance(net, Module)
         self.own = None if own is None else Own(own, net, self.device, self._some_parameters)
         # On a CPU the library's own arrays do, unless something else must be kept as well.

@@ -16,9 +16,10 @@ import contextlib
 import itertools
 import os
 import signal
+from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Callable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, Sequence
 
 import torch
 import torch.distributed as dist
@@ -29,6 +30,7 @@ from pyretain.nets import Net, Shape
 if TYPE_CHECKING:
     from pyretain.torch.vectors import Vector, Vectors
 
+EVER = timedelta(days=3650)  # that the others wait for what comes next; by default it would be half an hour
 ALONE = 8  # inferences of fewer samples for each process are not shared
 
 
@@ -71,7 +73,7 @@ def _small() -> Any:
         if not dist.is_initialized():
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
             _made.append(True)
-        _joined.append(dist.new_group(backend="gloo"))
+        _joined.append(dist.new_group(backend="gloo", timeout=EVER))
         if not rank():
             atexit.register(end)  # unless the learner was closed
     return _joined[0]
@@ -83,11 +85,33 @@ def _say(what: tuple[Any, ...]) -> None:
     dist.broadcast_object_list([what], 0, _small())
 
 
-def _hear() -> tuple[Any, ...]:
+def _heard() -> tuple[Any, ...]:
+    """What the first process says next; the process ends with its learner."""
     heard: list[Any] = [None]
     dist.broadcast_object_list(heard, 0, _small())
     told: tuple[Any, ...] = heard[0]
+    if told[0] == "end":
+        _leave()
+        raise SystemExit(0)
     return told
+
+
+def tell_input(shape: Sequence[int]) -> None:
+    """Says to the others what a sample is, which they wait for."""
+    if count() > 1 and not rank():
+        _say(("input", tuple(shape)))
+
+
+def heard_input() -> Optional[tuple[int, ...]]:
+    """What the first process says of a sample; None in that process."""
+    if count() == 1:
+        return None
+    if not rank():
+        _small()  # the others do not wait forever for a group
+        return None
+    follow()
+    shape: tuple[int, ...] = _heard()[1]
+    return shape
 
 
 def share(samples: int, one: int) -> tuple[int, int]:
@@ -266,6 +290,13 @@ def end() -> None:
         _leave()
 
 
+def follow() -> None:
+    """From here on the first process decides over this one."""
+    _small()  # until then torchrun may end it: the first process may have failed before it began
+    for stop in (signal.SIGINT, signal.SIGTERM):  # the first process is who is told to stop
+        signal.signal(stop, signal.SIG_IGN)
+
+
 class Follower:
     """Another process: does what the first one says, until it ends."""
 
@@ -360,12 +391,7 @@ class Follower:
         _sum(flat)
 
     def go(self) -> NoReturn:
-        _small()  # until then torchrun may end it: the first process may have failed before it began
-        for stop in (signal.SIGINT, signal.SIGTERM):  # the first process is who is told to stop
-            signal.signal(stop, signal.SIG_IGN)
+        follow()
         while True:
-            what, *how = _hear()
-            if what == "end":
-                _leave()
-                raise SystemExit(0)
+            what, *how = _heard()
             getattr(self, what)(*how)
