@@ -3,19 +3,17 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/settings.h"
 #include "predict/evaluation.h"
 #include "predicting.h"
 
 struct request {
 	struct predict_config config;
-	struct arg_list settings, thresholds;
-	const char *confusion, *question;
+	struct predicting_words words;
+	const char *confusion;
 	int ranges, worst;
 	double alerts;
-	bool json, quiet;
+	bool json;
 };
 
 static int write_confusion(
@@ -57,8 +55,8 @@ static int evaluate(struct request *request)
 
 	request->config.told = evaluation_add;
 	request->config.told_context = &evaluation;
-	code = predicting(&request->config, request->quiet ? NULL : stderr, "evaluating",
-		request->quiet ? LOG_ERROR : LOG_WARN, &result, &err);
+	code = predicting(&request->config, request->words.quiet ? NULL : stderr, "evaluating",
+		request->words.quiet ? LOG_ERROR : LOG_WARN, &result, &err);
 	if (!code && evaluation.err.code) {
 		err = evaluation.err;
 		code = err.code;
@@ -71,12 +69,12 @@ static int evaluate(struct request *request)
 	evaluation_release(&evaluation);
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
-	if (result.strange && !request->quiet)
+	if (result.strange && !request->words.quiet)
 		say("%lld sample%s a label that the model does not know, and do%s "
 		    "not count",
 			(long long)result.strange, result.strange == 1 ? " has" : "s have",
 			result.strange == 1 ? "es" : "");
-	if (result.bad && !request->quiet)
+	if (result.bad && !request->words.quiet)
 		say("%lld row%s made no sense and do%s not count", (long long)result.bad,
 			result.bad == 1 ? "" : "s", result.bad == 1 ? "es" : "");
 	return predicting_status();
@@ -99,15 +97,11 @@ int cmd_eval(int argc, char **argv)
 		{"for", "now|ever",
 			"which question is answered: what is this now, by all that a run's folder "
 			"learned, or of all that ever was; ever by default",
-			.text = &request.question},
+			.text = &request.words.question},
 		{"ranges", "N", "time ranges", .integer = &request.ranges, .least = 1,
 			.most = 10000},
 		{"worst", "N", "number of classes to list, the worst first",
 			.integer = &request.worst, .most = 1 << 20},
-		{"threshold", "NAME=SHARE",
-			"predict this class if its probability is at least SHARE, and only then; "
-			"may be repeated",
-			.list = &request.thresholds},
 		{"alerts", "SHARE",
 			"with two uneven classes: share of samples that may raise an alert, for "
 			"the recall of the rarer one; 0: that class's own share",
@@ -122,13 +116,9 @@ int cmd_eval(int argc, char **argv)
 			.text = &request.confusion},
 		{"safe-csv", NULL, "no cell of a CSV file is a formula to a spreadsheet",
 			.flag = &request.config.safe},
-		{"threads", "N", "threads; 0: one per processor",
-			.integer = &request.config.threads, .most = 1024},
-		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
-			.list = &request.settings},
-		SETTINGS_COLUMNS(request.settings),
+		PREDICTING_ROWS(request.words, request.config),
 		{"json", NULL, "everything as one line of JSON", .flag = &request.json},
-		{"quiet", NULL, "no progress", .flag = &request.quiet},
+		{"quiet", NULL, "no progress", .flag = &request.words.quiet},
 		{0},
 	};
 	const struct args args = {"retain eval", "MODEL DATA",
@@ -140,20 +130,10 @@ int cmd_eval(int argc, char **argv)
 		"a\n"
 		"weights file or the folder of a run.",
 		rows, .example = "retain eval runs/mnist idx:data/mnist --out predictions.csv"};
-	const int status = args_read(&args, &argc, argv);
+	const int status = predicting_read(&args, &argc, argv, &request.words, &request.config);
 
 	if (status != ARGS_GO_ON)
 		return status;
-	if (argc != 3)
-		return complain(EXIT_USAGE, "a MODEL and DATA are needed; see retain eval --help");
-	if (predicting_for(request.question, &request.config.question))
-		return complain(EXIT_USAGE, "--for %s: is neither now nor ever", request.question);
-	request.config.model = argv[1];
-	request.config.data = argv[2];
-	request.config.settings = request.settings.items;
-	request.config.settings_count = request.settings.count;
-	request.config.thresholds = request.thresholds.items;
-	request.config.threshold_count = request.thresholds.count;
 	if (!strcmp(request.config.part, "all"))
 		request.config.part = NULL;
 	return evaluate(&request);

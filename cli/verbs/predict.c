@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/settings.h"
 #include "log/run_log.h"
 #include "predicting.h"
 
@@ -27,12 +25,21 @@ static void say_result(const struct predict_result *result)
 	fputc('\n', stderr);
 }
 
+static int conclude(
+	const struct predict_config *config, const struct predict_result *result, bool quiet)
+{
+	if (!quiet)
+		say_result(result);
+	if (result->bad && !predicting_status())
+		return complain(EXIT_FAILED, "%s: %" PRId64 " of %" PRId64 " row%s made no sense",
+			config->data, result->bad, result->rows, result->rows == 1 ? "" : "s");
+	return predicting_status();
+}
+
 int cmd_predict(int argc, char **argv)
 {
-	struct arg_list settings = {0}, thresholds = {0};
+	struct predicting_words words = {0};
 	struct predict_config config = {.top = 1};
-	const char *question = NULL;
-	bool quiet = false, bar;
 	const struct arg rows[] = {
 		{"out", "FILE", "where answers go, in place of standard output",
 			.text = &config.out},
@@ -43,21 +50,13 @@ int cmd_predict(int argc, char **argv)
 		{"for", "now|ever",
 			"which question is answered: what is this now, by all that a run's folder "
 			"learned, or of all that ever was; now where MODEL can",
-			.text = &question},
-		{"threshold", "NAME=SHARE",
-			"predict this class if its probability is at least SHARE, and only then; "
-			"may be repeated",
-			.list = &thresholds},
+			.text = &words.question},
 		{"probabilities", NULL, "the probability of every class",
 			.flag = &config.probabilities},
 		{"safe-csv", NULL, "no cell of the CSV is a formula to a spreadsheet",
 			.flag = &config.safe},
-		{"threads", "N", "threads; 0: one per processor", .integer = &config.threads,
-			.most = 1024},
-		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
-			.list = &settings},
-		SETTINGS_COLUMNS(settings),
-		{"quiet", NULL, "say nothing but errors", .flag = &quiet},
+		PREDICTING_ROWS(words, config),
+		{"quiet", NULL, "say nothing but errors", .flag = &words.quiet},
 		{0},
 	};
 	const struct args args = {"retain predict", "MODEL DATA",
@@ -67,34 +66,20 @@ int cmd_predict(int argc, char **argv)
 		"  retain predict runs/clicks tomorrow.csv > answers.csv",
 		rows,
 		.example = "retain predict runs/clicks tomorrow.csv --for ever > answers.csv"};
+	const int status = predicting_read(&args, &argc, argv, &words, &config);
+	const enum log_level level = words.quiet ? LOG_ERROR : LOG_NOTE;
 	struct predict_result result;
 	struct err err = {0};
-	const int status = args_read(&args, &argc, argv);
+	FILE *bar = NULL;
 	int code;
 
 	if (status != ARGS_GO_ON)
 		return status;
-	if (argc != 3)
-		return complain(
-			EXIT_USAGE, "a MODEL and DATA are needed; see retain predict --help");
-	if (predicting_for(question, &config.question))
-		return complain(EXIT_USAGE, "--for %s: is neither now nor ever", question);
-	config.model = argv[1];
-	config.data = argv[2];
-	config.settings = settings.items;
-	config.settings_count = settings.count;
-	config.thresholds = thresholds.items;
-	config.threshold_count = thresholds.count;
 	/* Answers that scroll by in a terminal leave no place for a bar. */
-	bar = !quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO));
-	code = predicting(&config, bar ? stderr : NULL, "predicting", quiet ? LOG_ERROR : LOG_NOTE,
-		&result, &err);
+	if (!words.quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO)))
+		bar = stderr;
+	code = predicting(&config, bar, "predicting", level, &result, &err);
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
-	if (!quiet)
-		say_result(&result);
-	if (result.bad && !predicting_status())
-		return complain(EXIT_FAILED, "%s: %" PRId64 " of %" PRId64 " row%s made no sense",
-			config.data, result.bad, result.rows, result.rows == 1 ? "" : "s");
-	return predicting_status();
+	return conclude(&config, &result, words.quiet);
 }

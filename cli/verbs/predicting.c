@@ -48,15 +48,29 @@ int predicting(struct predict_config *config, FILE *bar, const char *title, enum
 	return code;
 }
 
-int predicting_for(const char *word, enum predict_question *question)
+int predicting_read(const struct args *args, int *argc, char **argv,
+	const struct predicting_words *words, struct predict_config *config)
 {
-	if (word && !strcmp(word, "now"))
-		*question = PREDICT_NOW;
-	else if (word && !strcmp(word, "ever"))
-		*question = PREDICT_EVER;
-	else if (word)
-		return ERR_INPUT;
-	return 0;
+	const int status = args_read(args, argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (*argc != 3)
+		return complain(
+			EXIT_USAGE, "a MODEL and DATA are needed; see %s --help", args->program);
+	if (words->question && !strcmp(words->question, "now"))
+		config->question = PREDICT_NOW;
+	else if (words->question && !strcmp(words->question, "ever"))
+		config->question = PREDICT_EVER;
+	else if (words->question)
+		return complain(EXIT_USAGE, "--for %s: is neither now nor ever", words->question);
+	config->model = argv[1];
+	config->data = argv[2];
+	config->settings = words->settings.items;
+	config->settings_count = words->settings.count;
+	config->thresholds = words->thresholds.items;
+	config->threshold_count = words->thresholds.count;
+	return ARGS_GO_ON;
 }
 
 int predicting_status(void)
