@@ -176,13 +176,15 @@ static void methods_have_suffixes(void **state)
 		const char *name, *why;
 	} wrong[] = {
 		{"ama+malr+slow",
-			"no such suffix as +slow; there are +recency, +pool, +fast, +heads"},
+			"no such suffix as +slow; there are +recency, +pool, +fast, +heads, +parts"},
 		{"+fast", "no such method"},
 		{"ama+malr+fast+fast", "+fast twice"},
 		{"ama+malr+fast+pool", "+pool goes before +fast"},
 		{"ama+malrfast", "no such method; did you mean ama+malr?"},
 		{"er+recency", "+recency does not go with er, whose batches are half"},
 		{"gdumb+pool+fast", "+fast does not go with gdumb, which starts again"},
+		{"gdumb+parts", "+parts does not go with gdumb, which starts again"},
+		{"ama+malr+parts+heads", "+heads goes before +parts"},
 	};
 	const char *why;
 
@@ -201,6 +203,8 @@ static void methods_have_suffixes(void **state)
 			o = resolved(config_of(NULL, SETTINGS(setting)));
 			assert_true(options_float(o, "replay.recency_share") ==
 				    (row == &method_suffixes[0] ? 0.1 : 0));
+			assert_true(!strcmp(options_text(o, "fast.mix_by"), "pool") ==
+				    !strcmp(row->name, "+parts"));
 			first = text_of(o);
 			second = text_of(resolved(config_of(first, NULL)));
 			assert_string_equal(first, second);
