@@ -50,8 +50,7 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		return code;
 	weights_drop(made->weights);
 	made->shape = serving_shape(net_spec(made->weights->net));
-	made->shape.numbers =
-		made->weights->target == TARGET_NUMBER ? made->weights->number_scales.width : 0;
+	made->shape.numbers = made->weights->number_scales.width;
 	if (made->shape.numbers)
 		made->shape.classes = 0;
 	return 0;

@@ -160,11 +160,10 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	learner_tell(learner, LEARNER_PREDICT, n);
 	code = runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
-	if (code || learner->target.kind != TARGET_NUMBER)
-		return code;
 	learner_number_scales(learner, &scales);
-	number_unscale(&scales, logits, n);
-	return 0;
+	if (!code)
+		number_unscale(&scales, logits, n);
+	return code;
 }
 
 /* The model is made whole first, so that a process can predict alone what is not shared. */
@@ -268,7 +267,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 
 int learner_classes(const struct learner *learner)
 {
-	const bool open = learner->config.classes_most || learner->target.kind == TARGET_NUMBER;
+	const bool open = learner->config.classes_most || learner_target(learner)->outputs;
 
 	return open && !pool_seen(learner->pool) ? 0 : net_spec(learner->net)->classes;
 }

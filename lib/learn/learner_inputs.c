@@ -20,10 +20,9 @@ void learner_number_scales(const struct learner *learner, struct number_scales *
 	const struct scale *scale =
 		learner->target.scaling ? scaling_scale(learner->target.scaling) : NULL;
 
-	scales->width = learner->target.width;
+	scales->width = scale ? learner->target.width : 0;
 	for (int k = 0; k < scales->width; k++)
-		scales->each[k] = scale ? (struct number_scale){scale->mean[k], scale->factor[k]}
-					: (struct number_scale){0, 1};
+		scales->each[k] = (struct number_scale){scale->mean[k], scale->factor[k]};
 }
 
 /* Labels that are numbers, to the scale of the net. */
@@ -31,8 +30,6 @@ static void scale_labels(const struct learner *learner, union target *labels, in
 {
 	struct number_scales scales;
 
-	if (!learner->target.scaling)
-		return;
 	learner_number_scales(learner, &scales);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < scales.width; k++, labels++)

@@ -330,26 +330,18 @@ static void free_here(struct learner *learner)
 	mem_free(learner);
 }
 
-int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
-	struct err *err)
+static void set_up(struct learner *made, const struct learner_config *config, struct store *store)
 {
 	const struct options *o = config->options;
-	const struct learner_call call = {LEARNER_CALL_NEW, .config = config};
-	struct learner *made = mem_new(1, sizeof(*made));
-	int code;
 
-	*learner = NULL;
-	if (!made)
-		return err_memory(err, "a learner", sizeof(*made));
 	made->watch = config->watch;
 	made->config = *config;
 	if (config->classes_most && !config->classes)
 		made->config.classes = 1;
 	made->target.kind = target_kind(options_text(o, "model.target"));
 	made->target.width = target_width(o);
-	if (target_types[made->target.kind]->outputs) {
-		made->config.classes =
-			made->target.width * target_types[made->target.kind]->outputs;
+	if (target_outputs(o)) {
+		made->config.classes = target_outputs(o);
 		made->config.classes_most = 0;
 	}
 	made->store = store;
@@ -364,13 +356,26 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->set.head_anew = !strcmp(options_text(o, "model.head"), "new");
 	made->set.statistics_every = options_int64(o, "average.statistics_every");
 	made->plan.task_steps = options_int64(o, "run.task_steps");
-	learner_begin(made, &call);
-	code = learner_options_check(config, err);
-	if (!code && scaling_wanted(options_text(o, "model.scale"),
-			     config->height == 1 && config->width == 1, config->fit))
+}
+
+static int make_scales(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	const bool vectors = config->height == 1 && config->width == 1;
+	int code = 0;
+
+	if (scaling_wanted(options_text(config->options, "model.scale"), vectors, config->fit))
 		code = scaling_new(&made->scale.scaling, made->inputs.floats, err);
-	if (!code && made->target.kind == TARGET_NUMBER)
+	if (!code && learner_target(made)->outputs)
 		code = scaling_new(&made->target.scaling, (size_t)made->target.width, err);
+	return code;
+}
+
+static int make_all(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	int code = learner_options_check(config, err);
+
+	if (!code)
+		code = make_scales(made, config, err);
 	if (!code)
 		code = learner_make_nets(made, NULL, err);
 	if (!code)
@@ -381,16 +386,30 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_replay(made, &made->config, err);
 	if (!code)
 		code = make_parts(made, config, err);
-	if (!code)
-		code = make_schedule(made, config, err);
-	code = learner_end(made, &call, code, err);
+	return code ? code : make_schedule(made, config, err);
+}
+
+int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
+	struct err *err)
+{
+	const char *weights = options_text(config->options, "model.weights");
+	const struct learner_call call = {LEARNER_CALL_NEW, .config = config};
+	struct learner *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*learner = NULL;
+	if (!made)
+		return err_memory(err, "a learner", sizeof(*made));
+	set_up(made, config, store);
+	learner_begin(made, &call);
+	code = learner_end(made, &call, make_all(made, config, err), err);
 	if (code) {
 		free_here(made);
 		return code;
 	}
 	extras_restart(made);
-	if (*options_text(o, "model.weights"))
-		code = learner_load(made, options_text(o, "model.weights"), err);
+	if (*weights)
+		code = learner_load(made, weights, err);
 	if (code)
 		learner_free(made);
 	else

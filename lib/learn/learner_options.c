@@ -144,6 +144,11 @@ static int check_numbers(const struct options *o, struct err *err)
 				"%s = %s: decides by accuracy, and model.target = number; set it "
 				"to %s",
 				keys[i][0], options_value(o, keys[i][0]), keys[i][1]);
+	if (pool_kind_stratified(options_text(o, "replay.pool")))
+		return err_set(err, ERR_INPUT,
+			"replay.pool = %s: keeps the same number of each class, and model.target = "
+			"number; set it to reservoir",
+			options_text(o, "replay.pool"));
 	if (!target_width(o))
 		return err_set(err, ERR_INPUT,
 			"model.numbers = %.100s: must be 1 to %d, or as many different names with "

@@ -23,10 +23,11 @@ int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *
 }
 
 /* What a bounded pool lets go of leaves the store with the next time step. */
-static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
+static int offer(struct learner *learner, int64_t id, const union target *label, struct err *err)
 {
 	int64_t gone = -1;
-	const int code = pool_offer(learner->pool, learner->validation, id, label, &gone, err);
+	const int code = pool_offer(learner->pool, learner->validation, id,
+		learner_target(learner)->stratum(label), &gone, err);
 
 	if (code)
 		return code;
@@ -118,7 +119,7 @@ static int offer_samples(struct learner *learner, struct learner_step *step, str
 
 	for (int i = 0; i < step->n && !code; i++)
 		code = offer(learner, step->first + i,
-			learner->target.kind == TARGET_CLASS ? step->labels[i].class : 0, err);
+			step->labels + (size_t)i * (size_t)learner->target.width, err);
 	return code;
 }
 

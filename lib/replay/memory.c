@@ -98,8 +98,7 @@ static void offer(struct memory *memory, int64_t id)
 {
 	const int32_t label = records_facts(memory->records, id).label;
 	int64_t gone = -1;
-	const int code = pool_offer(
-		memory->pool, memory->validation, id, memory->balanced ? label : 0, &gone, NULL);
+	const int code = pool_offer(memory->pool, memory->validation, id, label, &gone, NULL);
 
 	assert(!code);
 	(void)code;

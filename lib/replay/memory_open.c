@@ -277,7 +277,7 @@ int memory_make_pools(struct memory *memory, struct err *err)
 	pool_config(&pool, memory->options, memory->classes, false);
 	pool_config(&validation, memory->options, memory->classes, true);
 	objective_config(&objective, memory->options);
-	memory->balanced = pool_kind_needs_classes(pool.kind);
+	memory->balanced = pool_kind_stratified(pool.kind);
 	memory->task_steps = options_int64(memory->options, "run.task_steps");
 	code = check_objective(&objective, err);
 	if (!code)

@@ -168,7 +168,7 @@ int pool_append(struct pool *pool, int64_t id, int64_t *evicted, struct err *err
 	return 0;
 }
 
-int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+int pool_add(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
 	*evicted = id;
 	if (id != pool->seen)
@@ -176,7 +176,7 @@ int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, str
 			"sample %" PRId64 " was offered to a pool whose next one is %" PRId64, id,
 			pool->seen);
 	if (pool_takes(pool, id)) {
-		const int code = pool->type->take(pool, id, label, evicted, err);
+		const int code = pool->type->take(pool, id, stratum, evicted, err);
 
 		if (code)
 			return code;
@@ -188,20 +188,20 @@ int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, str
 
 /* One pool's side is not the other's, so at most one sample leaves: a former one of either pool, or
  * the new one that both leave alone. */
-int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t label,
+int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t stratum,
 	int64_t *gone, struct err *err)
 {
 	int64_t held = id;
-	int code = pool_add(training, id, label, gone, err);
+	int code = pool_add(training, id, stratum, gone, err);
 
 	if (!code && validation)
-		code = pool_add(validation, id, label, &held, err);
+		code = pool_add(validation, id, stratum, &held, err);
 	if (!code && *gone == id)
 		*gone = held;
 	return code;
 }
 
-bool pool_kind_needs_classes(const char *kind)
+bool pool_kind_stratified(const char *kind)
 {
 	const struct pool_type *type = type_find(kind);
 

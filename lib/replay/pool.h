@@ -40,7 +40,7 @@ bool holdout_has(const struct holdout *holdout, int64_t id);
 struct pool_config {
 	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */
 	int64_t limit;    /* capacity of kinds other than unlimited */
-	int classes;      /* balanced: labels are 0 .. classes-1 */
+	int classes;      /* balanced: strata are 0 .. classes-1 */
 	uint64_t seed;
 	struct holdout holdout;
 	bool validation; /* takes only held-out samples */
@@ -65,21 +65,22 @@ int pool_classes(struct pool *pool, int classes, struct err *err);
 int pool_reserve(struct pool *pool, int64_t n, struct err *err);
 
 /*
- * Offers the next sample; id must be pool_seen(pool). *evicted becomes the id that the pool will
+ * Offers the next sample; id must be pool_seen(pool), and its stratum is what its kind of target
+ * says (target_type), which balanced pools go by. *evicted becomes the id that the pool will
  * no longer draw: an earlier one, id itself if it was not taken, or -1 for none. A full pool
  * allocates nothing. A failure changes nothing.
  */
-int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
+int pool_add(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err);
 
 /*
  * Offers the next sample to a training and a validation pool; the latter may be NULL. *gone
  * becomes the id that neither will draw any more: an earlier one, id itself, or -1 for none.
  */
-int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t label,
+int pool_offer(struct pool *training, struct pool *validation, int64_t id, int32_t stratum,
 	int64_t *gone, struct err *err);
 
-/* Whether pools of this kind need labels that are classes. The kind must exist. */
-bool pool_kind_needs_classes(const char *kind);
+/* Whether pools of this kind go by strata. The kind must exist. */
+bool pool_kind_stratified(const char *kind);
 
 /* Whether pools of this kind hold at most `limit` samples. The kind must exist. */
 bool pool_kind_limited(const char *kind);

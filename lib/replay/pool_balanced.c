@@ -130,38 +130,38 @@ static int64_t evict(struct balanced *balanced, int64_t id, int label, int64_t *
 			    : hole_up(balanced, hole, from, label);
 }
 
-static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+static int take(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
 	struct balanced *balanced = balanced_of(pool);
 	int64_t share, hole;
 	int code;
 
-	if (label < 0 || label >= balanced->classes)
+	if (stratum < 0 || stratum >= balanced->classes)
 		return err_set(err, ERR_INPUT,
 			"sample %" PRId64 " has label %" PRId32 ", and there are %d classes", id,
-			label, balanced->classes);
+			stratum, balanced->classes);
 	code = pool_reserve(pool, 1, err);
 	if (code)
 		return code;
-	if (!balanced->known[label]) {
-		balanced->known[label] = 1;
+	if (!balanced->known[stratum]) {
+		balanced->known[stratum] = 1;
 		balanced->known_count++;
 	}
 	/* With more classes than places each may have one. */
 	share = pool->config.limit / balanced->known_count;
-	if (balanced->counts[label] >= (share ? share : 1)) {
+	if (balanced->counts[stratum] >= (share ? share : 1)) {
 		*evicted = id;
 		return 0;
 	}
 	/* A full pool has a class above the average, which this one's is below. */
 	if (pool->count == pool->config.limit) {
-		hole = evict(balanced, id, label, evicted);
+		hole = evict(balanced, id, stratum, evicted);
 	} else {
-		hole = hole_down(balanced, pool->count++, balanced->classes - 1, label);
+		hole = hole_down(balanced, pool->count++, balanced->classes - 1, stratum);
 		*evicted = -1;
 	}
 	pool->ids[hole] = id;
-	balanced->counts[label]++;
+	balanced->counts[stratum]++;
 	return 0;
 }
 

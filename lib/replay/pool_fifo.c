@@ -22,11 +22,11 @@ static int64_t id_at(const struct pool *pool, int64_t i)
 	return pool->ids[slot < pool->count ? slot : slot - pool->count];
 }
 
-static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+static int take(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
 	struct fifo *fifo = fifo_of(pool);
 
-	(void)label;
+	(void)stratum;
 	if (pool->count < pool->config.limit)
 		return pool_append(pool, id, evicted, err);
 	*evicted = pool->ids[fifo->head];

@@ -40,13 +40,13 @@ static int check_limit(struct pool *pool, struct err *err)
 	return 0;
 }
 
-static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+static int take(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
 	struct halves *halves = halves_of(pool);
 	const int64_t held = pool->count - halves->past;
 	int64_t slot;
 
-	(void)label;
+	(void)stratum;
 	if (held < pool->config.limit - past_limit(pool)) {
 		const int code = pool_append(pool, id, evicted, err);
 

@@ -45,14 +45,14 @@ struct pool_type {
 	 */
 	int (*open)(struct pool *pool, struct err *err);
 	void (*close)(struct pool *pool);
-	/* As pool_classes; NULL: ignores labels. */
+	/* As pool_classes; NULL: ignores strata. */
 	int (*classes)(struct pool *pool, int classes, struct err *err);
 	/*
 	 * Takes or rejects a sample of the pool's side, and updates `count`. `offered` does not
 	 * include this sample yet.
 	 */
 	int (*take)(
-		struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
+		struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err);
 	/* As pool_draw_range, with count >= 1, 0 <= oldest < end <= seen and n >= 1. */
 	bool (*draw)(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 		int64_t end, int64_t *ids, int n);

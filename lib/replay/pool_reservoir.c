@@ -5,11 +5,11 @@
  */
 #include "replay/pool_impl.h"
 
-static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+static int take(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
 	int64_t slot;
 
-	(void)label;
+	(void)stratum;
 	if (pool->count < pool->config.limit)
 		return pool_append(pool, id, evicted, err);
 	slot = (int64_t)rng_below(pool->choices, (uint64_t)id, (uint64_t)pool->offered + 1);

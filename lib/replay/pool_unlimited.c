@@ -4,9 +4,9 @@
  */
 #include "replay/pool_impl.h"
 
-static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+static int take(struct pool *pool, int64_t id, int32_t stratum, int64_t *evicted, struct err *err)
 {
-	(void)id, (void)label, (void)err;
+	(void)id, (void)stratum, (void)err;
 	pool->count++;
 	*evicted = -1;
 	return 0;

@@ -212,7 +212,7 @@ static int64_t find_copy(struct deed *deed, int64_t of, float *input)
 {
 	enum { REACH = 10000 };
 	struct journal *journal = deed->s->journal;
-	const int width = session_width(deed->s);
+	const struct target_type *type = learner_target(deed->s->run.learner);
 	union target wanted[TARGET_WIDTH], label[TARGET_WIDTH];
 	int64_t nearest = -1, idle = -1, tried = 0;
 
@@ -232,8 +232,7 @@ static int64_t find_copy(struct deed *deed, int64_t of, float *input)
 			}
 			tried++;
 			nearest = nearest < 0 ? id : nearest;
-			if (session_target(deed->s) == TARGET_NUMBER ||
-				!memcmp(wanted, label, (size_t)width * sizeof(*label)))
+			if (type->stratum(wanted) == type->stratum(label))
 				return id;
 		}
 	return nearest < 0 ? idle : nearest;

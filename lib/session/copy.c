@@ -96,7 +96,7 @@ int copy_of_learner(
 		made->net = published_net(made->published);
 		made->macs = net_macs(made->net);
 		made->known = published_known(made->published);
-		made->target = target_kind(learner_target(learner)->name);
+		made->target = learner_target(learner)->kind;
 		code = keep_numbers(made, options_text(o, "model.numbers"), err);
 	}
 	if (!code)
@@ -302,7 +302,7 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 
 	if (copy->fixed) {
 		code = predictor_predict(copy->fixed, inputs, n, logits, err);
-		if (!code && copy->target == TARGET_NUMBER)
+		if (!code)
 			number_unscale(&copy->number_scales, logits, n);
 		if (!code)
 			class_weights_apply(&copy->weigh, logits, (int)classes, n);

@@ -206,7 +206,8 @@ static void answer_again(struct session *s, const struct event *event, struct jo
 		.place = event->place,
 		.id = event->id,
 		.label = found->guess,
-		.probability = session_sure(s, found->guess, found->probability)};
+		.probability =
+			target_types[session_target(s)]->recall(found->guess, found->probability)};
 
 	to->owed++;
 	session_answer_owed(s, to, &answer);

@@ -71,9 +71,6 @@ int session_reach(struct session *session, const struct journal_mark *mark, bool
 /* Runs the iterations that the last call of a program lacks of its budget. */
 int session_pay(struct session *session, struct err *err);
 
-/* Fills in what stands beside a prediction, from what the journal keeps of it. */
-double session_sure(const struct session *session, union target *guess, double sureness);
-
 /* Delivers an answer that was owed. */
 void session_answer_owed(const struct session *session, struct sender *to, struct answer *answer);
 

@@ -10,39 +10,16 @@
 #include "base/words/decimal.h"
 #include "session/session_impl.h"
 
-/* A label in a sentence: 3, "yes", 812.4 or [812.4, 3, ...]. */
-#define LABEL_SHOWN 128
-enum { NUMBERS_SHOWN = 3 };
-
 static const float WEIGHT_MOST = 1e6f; /* sums of a batch's stay exact enough */
 
-static void show_numbers(const union target *label, int width, char out[LABEL_SHOWN])
+/* A label in a sentence, by its name if it has one. */
+static const char *shown(const struct session *s, const union target *label, const char *name,
+	char out[TARGET_SHOWN])
 {
-	const int shown = width < NUMBERS_SHOWN ? width : NUMBERS_SHOWN;
-	char number[TEXT_NUMBER];
-	int at = 0;
-
-	for (int k = 0; k < shown; k++) {
-		text_from_float(number, label[k].number);
-		at += snprintf(out + at, LABEL_SHOWN - (size_t)at, "%s%s",
-			k           ? ", "
-			: width > 1 ? "["
-				    : "",
-			number);
-	}
-	if (width > 1)
-		snprintf(out + at, LABEL_SHOWN - (size_t)at, width > shown ? ", ...]" : "]");
-}
-
-static const char *shown(
-	const struct session *s, const union target *label, const char *name, char out[LABEL_SHOWN])
-{
-	if (session_target(s) == TARGET_NUMBER)
-		show_numbers(label, session_width(s), out);
-	else if (name && *name)
-		snprintf(out, LABEL_SHOWN, "\"%.100s\"", name);
+	if (name && *name)
+		snprintf(out, TARGET_SHOWN, "\"%.100s\"", name);
 	else
-		snprintf(out, LABEL_SHOWN, "%" PRId32, label->class);
+		target_types[session_target(s)]->show(label, session_width(s), out);
 	return out;
 }
 
@@ -112,7 +89,7 @@ int session_check_weights(const char *where, const float *weights, int n, struct
 int session_check_label(const struct session *s, const struct event *event, struct err *err)
 {
 	const bool named = *event->name && !event->negative;
-	char class[LABEL_SHOWN], where[EVENT_WHERE];
+	char class[TARGET_SHOWN], where[EVENT_WHERE];
 
 	event_where(event->place, where);
 	if (event->has_weight && session_check_weights(where, &event->weight, 1, err))
@@ -143,16 +120,10 @@ static int place_in_step(const struct session *s, const char *id)
 	return -1;
 }
 
-static const char *name_of(const struct session *s, const union target *label)
-{
-	return session_target(s) == TARGET_CLASS ? class_list_name(&s->run.names, label->class)
-						 : NULL;
-}
-
 static int refuse_label(struct session *s, const struct session_label *label,
 	const struct journal_found *former, struct err *err)
 {
-	char before[LABEL_SHOWN], now[LABEL_SHOWN];
+	char before[TARGET_SHOWN], now[TARGET_SHOWN];
 	char where[EVENT_WHERE];
 	struct err why;
 
@@ -161,7 +132,9 @@ static int refuse_label(struct session *s, const struct session_label *label,
 		err_set(&why, ERR_INPUT, "%s: no input waits under id %s", where, label->id);
 	else
 		err_set(&why, ERR_INPUT, "%s: id %s was labelled %s before, not %s", where,
-			label->id, shown(s, former->label, name_of(s, former->label), before),
+			label->id,
+			shown(s, former->label,
+				class_list_name(&s->run.names, former->label->class), before),
 			shown(s, label->label, label->name, now));
 	label->to->owed--;
 	return session_refuse(s, label->place, label->id, label->to, ERR_INPUT, &why, err);

@@ -1,39 +1,9 @@
 /* Predicts a group's inputs, each by its query options, stores and answers them. */
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "target/class.h"
 #include "session/copy.h"
 #include "session/session_impl.h"
-
-/*
- * What is kept beside a guess as long as its key: of a class the probability, of a number, the first
- * if there are several, both bounds, which have its size.
- */
-static double sureness(
-	const struct session *s, const float *answer, int known, const union target *guess)
-{
-	const float bounds[2] = {guess[NUMBER_LOW].number, guess[NUMBER_HIGH].number};
-	double packed;
-
-	if (session_target(s) == TARGET_CLASS)
-		return known ? class_probability(answer, known, guess->class) : NAN;
-	memcpy(&packed, bounds, sizeof(packed));
-	return packed;
-}
-
-double session_sure(const struct session *s, union target *guess, double sureness)
-{
-	float bounds[2];
-
-	if (session_target(s) == TARGET_CLASS)
-		return sureness;
-	memcpy(bounds, &sureness, sizeof(bounds));
-	guess[NUMBER_LOW].number = isnan(guess->number) ? NAN : bounds[0];
-	guess[NUMBER_HIGH].number = isnan(guess->number) ? NAN : bounds[1];
-	return NAN;
-}
 
 /* Logits of an input. */
 static int stride(struct session *s)
@@ -74,6 +44,7 @@ static bool in_turn(const struct session *s, int i)
 static void guess(struct session *s, int i)
 {
 	const struct session_group *group = &s->group;
+	const struct target_type *type = learner_target(s->run.learner);
 	const struct learner *learner = keeper_learner(s);
 	const int known = learner ? learner_classes(learner) : copy_known(s->keeper.serving);
 	const float *logits = s->logits + (size_t)i * (size_t)stride(s);
@@ -85,12 +56,12 @@ static void guess(struct session *s, int i)
 		.classes = known,
 		.top = group->wishes[i].top};
 
-	learner_target(s->run.learner)->guess(logits, known, session_width(s), best);
+	type->guess(logits, known, session_width(s), best);
 	if (!in_turn(s, i))
 		target_mark_late(best, session_width(s), session_known(s));
-	group->sureness[i] = sureness(s, logits, known, best);
+	group->sureness[i] = type->keep(logits, known, best);
 	answer.label = best;
-	answer.probability = session_target(s) == TARGET_CLASS ? group->sureness[i] : NAN;
+	answer.probability = type->recall(best, group->sureness[i]);
 	session_answer_owed(s, group->to[i], &answer);
 }
 

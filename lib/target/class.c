@@ -1,7 +1,9 @@
 /* Classes. A guess is a sorted list; softmax is in double, so that many classes still sum to 1. */
 #include "target/class.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/lanes.h"
@@ -120,9 +122,48 @@ static bool same(const union target *a, const union target *b, int width)
 	return a->class == b->class;
 }
 
+static int32_t stratum(const union target *label)
+{
+	return label->class;
+}
+
+static void show(const union target *label, int width, char out[TARGET_SHOWN])
+{
+	(void)width;
+	snprintf(out, TARGET_SHOWN, "%" PRId32, label->class);
+}
+
+static double keep(const float *answer, int known, const union target *guess)
+{
+	return known ? class_probability(answer, known, guess->class) : NAN;
+}
+
+static double recall(union target *guess, double kept)
+{
+	(void)guess;
+	return kept;
+}
+
+static double loss(const union target *guess, const union target *label)
+{
+	return guess->class != label->class;
+}
+
+static double larger(double loss, double other)
+{
+	return loss - other;
+}
+
 const struct target_type target_class = {
+	.kind = TARGET_CLASS,
 	.name = "class",
 	.help = "one of some classes; accuracy is the share of right answers",
 	.guess = guess,
 	.same = same,
+	.stratum = stratum,
+	.show = show,
+	.keep = keep,
+	.recall = recall,
+	.loss = loss,
+	.larger = larger,
 };

@@ -3,10 +3,15 @@
  * lies beyond REACH scales is an outlier: a loss sees it at that distance.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "target/target.h"
 
 static const float REACH = 20;
+
+enum { NUMBERS_SHOWN = 3 };
 
 float number_scaled(struct number_scale scale, float number)
 {
@@ -91,10 +96,76 @@ static bool same(const union target *a, const union target *b, int width)
 	return k == width;
 }
 
+static int32_t stratum(const union target *label)
+{
+	(void)label;
+	return 0;
+}
+
+static void show(const union target *label, int width, char out[TARGET_SHOWN])
+{
+	const int shown = width < NUMBERS_SHOWN ? width : NUMBERS_SHOWN;
+	char number[TEXT_NUMBER];
+	int at = 0;
+
+	for (int k = 0; k < shown; k++) {
+		text_from_float(number, label[k].number);
+		at += snprintf(out + at, TARGET_SHOWN - (size_t)at, "%s%s",
+			k           ? ", "
+			: width > 1 ? "["
+				    : "",
+			number);
+	}
+	if (width > 1)
+		snprintf(out + at, TARGET_SHOWN - (size_t)at, width > shown ? ", ...]" : "]");
+}
+
+static double keep(const float *answer, int known, const union target *guess)
+{
+	const union target bounds[2] = {guess[NUMBER_LOW], guess[NUMBER_HIGH]};
+	double packed;
+
+	(void)answer;
+	(void)known;
+	memcpy(&packed, bounds, sizeof(packed));
+	return packed;
+}
+
+static double recall(union target *guess, double kept)
+{
+	union target bounds[2] = {TARGET_NONE, TARGET_NONE};
+
+	if (!isnan(guess->number))
+		memcpy(bounds, &kept, sizeof(bounds));
+	guess[NUMBER_LOW] = bounds[0];
+	guess[NUMBER_HIGH] = bounds[1];
+	return NAN;
+}
+
+static double loss(const union target *guess, const union target *label)
+{
+	return isnan(guess->number) ? NAN : fabs((double)guess->number - (double)label->number);
+}
+
+/* Relative to both together, whatever the unit. */
+static double larger(double loss, double other)
+{
+	const double both = loss + other;
+
+	return both > 0 ? (loss - other) / both : 0;
+}
+
 const struct target_type target_number = {
+	.kind = TARGET_NUMBER,
 	.name = "number",
 	.help = "a number, with an interval; the share of variance explained stands for accuracy",
 	.outputs = NUMBER_OUTPUTS,
 	.guess = guess,
 	.same = same,
+	.stratum = stratum,
+	.show = show,
+	.keep = keep,
+	.recall = recall,
+	.loss = loss,
+	.larger = larger,
 };

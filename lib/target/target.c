@@ -92,6 +92,13 @@ int target_width(const struct options *options)
 	return numbers_count(options_text(options, "model.numbers"));
 }
 
+int target_outputs(const struct options *options)
+{
+	const enum target_kind kind = target_kind(options_text(options, "model.target"));
+
+	return target_types[kind]->outputs * target_width(options);
+}
+
 /* A class c becomes -3 - c, and TARGET_NONE -2. */
 void target_mark_late(union target *guess, int width, int64_t known)
 {

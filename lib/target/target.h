@@ -31,6 +31,8 @@ enum { NUMBER_VALUE, NUMBER_LOW, NUMBER_HIGH, NUMBER_OUTPUTS };
 /* The most cells of a target. */
 enum { TARGET_WIDTH = 64 };
 
+enum { TARGET_SHOWN = 128 }; /* bytes of a label in a sentence */
+
 /*
  * What a learner said about an input, kept until its label comes: cells that a kind of target
  * defines, TARGET_NONE where it needs fewer. Of classes it is the most probable, best first, and of
@@ -51,12 +53,34 @@ static inline size_t target_guess(int width)
 enum target_kind { TARGET_CLASS, TARGET_NUMBER, TARGET_KINDS };
 
 struct target_type {
+	enum target_kind kind;
 	const char *name, *help;
 	int outputs; /* of a net, for each cell; 0: one per class */
 
 	/* The guess of an answer. `known`: how many of its outputs mean something yet. */
 	void (*guess)(const float *answer, int known, int width, union target *guess);
 	bool (*same)(const union target *a, const union target *b, int width);
+
+	/* What a balanced pool keeps equally many of: the class. All numbers are of stratum 0. */
+	int32_t (*stratum)(const union target *label);
+
+	/* A label in a sentence: 3, 812.4 or [812.4, 3, ...]. */
+	void (*show)(const union target *label, int width, char out[TARGET_SHOWN]);
+
+	/*
+	 * What is kept beside a guess for as long as its key: the probability of a class, or both
+	 * bounds of a number (the first, if there are several). recall puts bounds back and returns
+	 * the probability, NAN of numbers.
+	 */
+	double (*keep)(const float *answer, int known, const union target *guess);
+	double (*recall)(union target *guess, double kept);
+
+	/*
+	 * For comparing models label by label: the loss of a guess, NAN without one, and by how much
+	 * the first of two losses is the larger one, in [-1, 1].
+	 */
+	double (*loss)(const union target *guess, const union target *label);
+	double (*larger)(double loss, double other);
 };
 
 extern const struct target_type *const target_types[TARGET_KINDS];
@@ -76,6 +100,8 @@ int numbers_count(const char *words);
 const char *number_name(const char *words, int k, char out[NUMBER_NAME]);
 const char *number_said(const char *words, int k, char out[NUMBER_NAME]); /* or k + 1 */
 int target_width(const struct options *options);
+/* The outputs of a net for targets of this kind and width; 0: one per class. */
+int target_outputs(const struct options *options);
 
 /*
  * A guess also says whether its sample was asked late: while labels of samples before it were
@@ -97,13 +123,16 @@ struct number_scale {
 	float mean, factor;
 };
 
-/* Those of all numbers of a target. */
+/* Those of all numbers of a target. Width 0: of classes, which have none. */
 struct number_scales {
 	int width;
 	struct number_scale each[TARGET_WIDTH];
 };
 
-/* To a net's scale, limited to what a loss can bear; and n answers from it, their bounds in order. */
+/*
+ * To a net's scale, limited to what a loss can bear; and n answers from it, their bounds in order.
+ * Answers about classes stay as they are.
+ */
 float number_scaled(struct number_scale scale, float number);
 void number_unscale(const struct number_scales *scales, float *answers, int n);
 

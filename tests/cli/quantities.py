@@ -118,6 +118,12 @@ tap.verdict(kinds == ["number", "class"], "what moves little is a number, what j
 resumed = run("verify-resume", "load.csv", check=False)
 tap.verdict(resumed.returncode == 0, "a resumed run has the same predictions", resumed.stdout, resumed.stderr)
 
+# What goes by classes.
+for settings in (["--set", "replay.pool=balanced"], ["--method", "gdumb"]):
+    refused = run("run", "load.csv", "--out", "c", *settings, check=False)
+    tap.verdict(refused.returncode == 2 and "replay.pool = balanced: keeps the same number of each class" in refused.stderr,
+        " ".join(settings) + " is refused", refused.stderr)
+
 # Numbers and classes have no page in common.
 with open("odd.csv", "w", encoding="utf-8") as out:
     out.write("a,y\n" + "".join("%d,%s\n" % (i % 7, "odd" if i % 7 % 2 else "even") for i in range(200)))

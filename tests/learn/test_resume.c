@@ -140,7 +140,7 @@ static void numbers_go_on(void **state)
 		"model.scale=running"));
 	go_on_often(SETTINGS("model.target=number", "model.numbers=2", "loss.kind=huber",
 		"fast.heads=numbers", "model.scale=running"));
-	go_on_often(SETTINGS("model.target=number", "loss.kind=squared", "replay.pool=balanced",
+	go_on_often(SETTINGS("model.target=number", "loss.kind=squared", "replay.pool=halves",
 		"replay.limit=60", "run.task_steps=3", "learn.retrain=on"));
 }
 

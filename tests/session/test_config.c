@@ -175,8 +175,8 @@ static void methods_have_suffixes(void **state)
 	static const struct {
 		const char *name, *why;
 	} wrong[] = {
-		{"ama+malr+slow",
-			"no such suffix as +slow; there are +recency, +pool, +fast, +heads, +parts"},
+		{"ama+malr+slow", "no such suffix as +slow; there are +recency, +pool, +fast, "
+				  "+heads, +parts"},
 		{"+fast", "no such method"},
 		{"ama+malr+fast+fast", "+fast twice"},
 		{"ama+malr+fast+pool", "+pool goes before +fast"},

@@ -35,7 +35,6 @@ struct published {
 	} models[MIX_MODELS];
 	int count; /* of models of parts */
 	size_t floats;
-	enum target_kind target;
 	struct predictor *predictor;
 	const struct ops *ops;
 	struct blend blends[2];
@@ -187,7 +186,6 @@ int published_new(struct published **published, struct learner *learner,
 	made->known = learner_classes(learner);
 	made->ops = learner->engine->ops;
 	made->floats = learner->inputs.floats;
-	made->target = learner->target.kind;
 	look_at_parts(made, learner->parts);
 	code = make(made, learner, config, err);
 	if (code)
@@ -388,8 +386,7 @@ int published_predict(struct published *published, int model, const float *input
 		code = predict_mixed(published, &turn, inputs, n, logits, err);
 	else
 		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, NULL, err);
-	if (!code && published->target == TARGET_NUMBER &&
-		!(model == LEARNER_NOW && published->blends[turn.which].numbers))
+	if (!code && !(model == LEARNER_NOW && published->blends[turn.which].numbers))
 		number_unscale(&published->blends[turn.which].scales, logits, n);
 	if (!code)
 		class_weights_apply(&published->blends[turn.which].weigh, logits,

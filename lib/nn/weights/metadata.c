@@ -260,7 +260,7 @@ static int read_target(struct metadata *metadata, const struct safetensors *file
 
 	metadata->target = target ? target_kind(target) : TARGET_CLASS;
 	metadata->numbers = numbers;
-	*scales = (struct number_scales){.width = 1, .each = {{0, 1}}};
+	*scales = (struct number_scales){0};
 	if (!target)
 		return 0;
 	if (metadata->target != TARGET_NUMBER)

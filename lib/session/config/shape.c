@@ -57,8 +57,8 @@ int shape_read(const struct options *options, struct learner_config *config, str
 	const char *input = options_text(options, "model.input");
 
 	*config = (struct learner_config){.height = 1, .width = 1};
-	if (target_kind(options_text(options, "model.target")) == TARGET_NUMBER)
-		config->classes = target_number.outputs * target_width(options);
+	if (target_outputs(options))
+		config->classes = target_outputs(options);
 	else if (is_auto(classes))
 		config->classes_most = options_int(options, "model.classes_most");
 	else if (!(config->classes = read_number(&at)) || *at)

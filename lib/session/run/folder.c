@@ -323,7 +323,7 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 				.schema = schema.data,
 				.scale = learner_scale(run->learner),
 				.scale_seen = learner_scale_seen(run->learner),
-				.target = target_kind(learner_target(run->learner)->name),
+				.target = learner_target(run->learner)->kind,
 				.number_scales = scales,
 				.numbers = scales.width > 1 ? numbers : NULL,
 				.class_logs = weigh->count ? logs : NULL},

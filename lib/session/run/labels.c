@@ -87,8 +87,6 @@ bool run_class_names(const struct run *run, const char **names)
 {
 	bool any = false;
 
-	if (learner_target(run->learner) == &target_number)
-		return false;
 	if (run->driver->class_names)
 		return run->driver->class_names(run, names);
 	for (int label = 0; label < run->classes; label++) {
@@ -173,13 +171,17 @@ void run_judge_labels(const struct run *run, int n)
 int run_reveal(
 	struct run *run, const float *inputs, const union target *labels, int n, struct err *err)
 {
-	const bool classes = learner_target(run->learner) == &target_class;
+	const int width = learner_width(run->learner);
 	int32_t largest = -1;
 	int code = 0;
 
-	for (int i = 0; i < n && classes; i++)
-		if (labels[i].class > largest && labels[i].class < most_classes(run))
-			largest = labels[i].class;
+	for (int i = 0; i < n; i++) {
+		const int32_t label =
+			learner_target(run->learner)->stratum(labels + (ptrdiff_t)i * width);
+
+		if (label > largest && label < most_classes(run))
+			largest = label;
+	}
 	if (run->classes_most)
 		code = run_score_classes(run, largest + 1, err);
 	if (!code)

@@ -106,11 +106,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	const struct options *o = run->config.options;
 	int code;
 
-	if (target_kind(options_text(o, "model.target")) == TARGET_NUMBER) {
-		config->classes = NUMBER_OUTPUTS * target_width(o);
-		config->classes_most = 0;
-	}
-	run->classes_most = config->classes_most;
+	run->classes_most = target_outputs(o) ? 0 : config->classes_most;
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->peers = run->config.peers;

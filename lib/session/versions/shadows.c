@@ -75,13 +75,6 @@ static int make_room(struct shadows *shadows, int n, struct err *err)
 		       : err_memory(err, "shadows", answers * sizeof(*shadows->answers));
 }
 
-static double loss_of(const struct session *s, const union target *guess, union target label)
-{
-	if (session_target(s) == TARGET_CLASS)
-		return guess->class != label.class;
-	return isnan(guess->number) ? NAN : fabs((double)guess->number - (double)label.number);
-}
-
 static int ask(const struct session *s, struct contender *c, const float *inputs, int n, bool late,
 	struct err *err)
 {
@@ -96,6 +89,7 @@ static int ask(const struct session *s, struct contender *c, const float *inputs
 static int score(struct session *s, struct contender *c, const struct session_samples *samples,
 	bool late, struct err *err)
 {
+	const struct target_type *type = learner_target(s->run.learner);
 	const int n = samples->n;
 	const bool answered = !late && !strcmp(c->name, s->shadows.champion);
 	double *losses = s->shadows.losses + (size_t)(c - s->shadows.list) * (size_t)n;
@@ -107,27 +101,18 @@ static int score(struct session *s, struct contender *c, const struct session_sa
 		if (answered)
 			guess[0] = samples->guesses[(size_t)i * TARGET_GUESS];
 		else
-			learner_target(s->run.learner)
-				->guess(s->shadows.answers + (size_t)i * (size_t)outputs(c),
-					known(c), 1, guess);
-		losses[i] = loss_of(s, guess, samples->labels[i]);
+			type->guess(s->shadows.answers + (size_t)i * (size_t)outputs(c), known(c),
+				1, guess);
+		losses[i] = type->loss(guess, samples->labels + i);
 	}
 	return code;
-}
-
-/* In [-1, 1]: of classes the errors' difference, of numbers relative to both errors together. */
-static double difference(double champion, double other, bool classes)
-{
-	const double both = champion + other;
-
-	return classes ? champion - other : both > 0 ? (champion - other) / both : 0;
 }
 
 static void tally(struct session *s, int n)
 {
 	struct shadows *shadows = &s->shadows;
 	const struct contender *champion = shadows_find(shadows, shadows->champion);
-	const bool classes = session_target(s) == TARGET_CLASS;
+	const struct target_type *type = learner_target(s->run.learner);
 	const double *base = shadows->losses + (size_t)(champion - shadows->list) * (size_t)n;
 
 	for (int k = 0; k < shadows->count; k++) {
@@ -139,10 +124,10 @@ static void tally(struct session *s, int n)
 				continue;
 			c->labels++;
 			c->loss += losses[i];
-			if (classes)
+			if (type == &target_class)
 				recent_add(&c->recent, losses[i] < 0.5);
 			if (c != champion)
-				duel_add(&c->duel, difference(base[i], losses[i], classes),
+				duel_add(&c->duel, type->larger(base[i], losses[i]),
 					shadows->rule.margin);
 		}
 	}
