@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "live/feed.h"
 #include "live/feed_file.h"
 #include "live/live.h"
 #include "log/run_log.h"
@@ -111,14 +112,9 @@ static void show_message(void *context, enum log_level level, const char *messag
 	say("%s: %s", log_level_name(level), message);
 }
 
-/* Where lines come from, and where answers go. */
-struct ends {
-	int input, output;
-};
-
-static int open_ends(const char *feed, struct ends *ends, struct err *err)
+static int open_ends(const char *feed, struct live_ends *ends, struct err *err)
 {
-	*ends = (struct ends){STDIN_FILENO, STDOUT_FILENO};
+	*ends = (struct live_ends){STDIN_FILENO, STDOUT_FILENO};
 	if (!feed || !strcmp(feed, "-"))
 		return 0;
 	ends->input = feed_file(feed, err);
@@ -128,8 +124,9 @@ static int open_ends(const char *feed, struct ends *ends, struct err *err)
 	return 0;
 }
 
-static void close_ends(const struct ends *ends)
+static void close_ends(const struct live_ends *ends)
 {
+	feed_close(ends->feed);
 	if (ends->input != STDIN_FILENO)
 		close(ends->input);
 	if (ends->output != STDOUT_FILENO)
@@ -146,18 +143,36 @@ static void describe(FILE *to, const char *about)
 	fflush(to);
 }
 
+/* The first label may show that numbers are to be learned, by a config of their own. */
+static int open_lines(const struct watch *watch, const struct run_config *config,
+	struct live_ends *ends, struct live **live, struct err *err)
+{
+	struct run_config again = *config;
+	int code;
+
+	ends->settles = watch->numbers != NULL;
+	code = live_open(live, config, ends, err);
+	if (!code || !ends->numbers)
+		return code;
+	code = watch->numbers(watch->context, &again.options, err);
+	if (!code && watch->describe)
+		say("the first label has a fraction, so labels are numbers; --target class takes "
+		    "them as names");
+	return code ? code : live_open(live, &again, ends, err);
+}
+
 /* A run's two ends: lines, or a source. */
 static int go_live(const struct watch *watch, const struct run_config *config,
 	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
 {
-	struct ends ends;
+	struct live_ends ends;
 	struct live *live;
 	char about[256];
 	int64_t bad;
 	int code = open_ends(watch->feed, &ends, err);
 
 	if (!code)
-		code = live_open(&live, config, ends.input, ends.output, err);
+		code = open_lines(watch, config, &ends, &live, err);
 	if (code) {
 		close_ends(&ends);
 		return code;

@@ -18,6 +18,9 @@ struct watch {
 	bool live; /* standard input is the stream, standard output is only for answers */
 	const struct stored_probe *probe; /* looks at a stored run on its way; NULL: none */
 	const char *feed; /* ... or this file is, and answers are discarded; NULL or "-": no */
+	/* Other options, where the first label of a stream shows that it is a number; NULL: none. */
+	int (*numbers)(void *context, const struct options **options, struct err *err);
+	void *context; /* of numbers */
 };
 
 /* The result of a run, and what only some kinds of runs report. */

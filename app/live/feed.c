@@ -19,6 +19,7 @@ struct feed {
 	size_t room, longest, start, searched, end;
 	int64_t number;
 	bool ended, skipping;
+	bool held;   /* the buffer still begins with the first line */
 	size_t last; /* where the last line began */
 };
 
@@ -57,6 +58,9 @@ bool feed_ended(const struct feed *feed)
 /* What is left goes to the front; of a line that cannot fit any more nothing is left. */
 static void make_room(struct feed *feed)
 {
+	if (feed->held && feed->end < feed->room)
+		return;
+	feed->held = false;
 	if (feed->start) {
 		memmove(feed->buffer, feed->buffer + feed->start, feed->end - feed->start);
 		feed->end -= feed->start;
@@ -142,4 +146,18 @@ void feed_back(struct feed *feed)
 {
 	feed->start = feed->searched = feed->last;
 	feed->number--;
+}
+
+void feed_hold(struct feed *feed)
+{
+	feed->held = !feed->number;
+}
+
+bool feed_rewind(struct feed *feed)
+{
+	if (!feed->held)
+		return false;
+	feed->start = feed->searched = 0;
+	feed->number = 0;
+	return true;
 }

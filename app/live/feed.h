@@ -49,4 +49,11 @@ bool feed_waits(const struct feed *feed);
 /* Returns the last line, if it was not cut, once more. Call before the next fill. */
 void feed_back(struct feed *feed);
 
+/*
+ * feed_hold keeps lines that are read from the beginning on, as long as there is room; then
+ * feed_rewind returns all of them once more. It returns false if they are gone.
+ */
+void feed_hold(struct feed *feed);
+bool feed_rewind(struct feed *feed);
+
 #endif

@@ -94,6 +94,25 @@ int live_check_line(
 	return 0;
 }
 
+int live_check_fraction(
+	const struct live *live, const struct event *event, const char *where, struct err *err)
+{
+	const struct session *s = &live->session;
+
+	if (!event->fraction || !session_labels_whole(s))
+		return 0;
+	if (!session_learns(s) || !session_labelled(s))
+		return err_set(err, ERR_INPUT,
+			"%s: label: has a fraction, so it looks like a number rather than a class; "
+			"--target number learns numbers, --target class takes names",
+			where);
+	return err_set(err, ERR_INPUT,
+		"%s: label: has a fraction, and those before it are whole numbers, taken as "
+		"classes; begin anew with --target number, or with --target class if they are "
+		"names",
+		where);
+}
+
 static int read_line(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct event *event, struct err *err)
 {
@@ -103,6 +122,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 
 	event_where((struct event_place){from->number, from->object}, where);
 	event->id[0] = '\0';
+	event->fraction = false;
 	code = live_check_line(live, from, where, err);
 	if (code)
 		return code;
@@ -110,6 +130,8 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	live->shape.as_numbers = session_classes_are_numbers(s);
 	live->shape.open = session_target_open(s);
 	code = live_read_line(live, from, &live->shape, where, event, session_room(s), err);
+	if (live_check_fraction(live, event, where, err))
+		return ERR_INPUT;
 	if (!code && kind == LIVE_INPUTS && event->has_label)
 		code = err_set(
 			err, ERR_INPUT, "%s: has a label, and only inputs are taken here", where);
@@ -147,6 +169,15 @@ static void tell_lacks(struct live *live)
 	text_release(&live->table.lacks);
 }
 
+/* Whether a label may still show that the stream was taken for what it is not. Its owner is there to be asked. */
+static bool doubts(const struct live *live)
+{
+	enum { SURE = 1000 };
+
+	return live->feed && session_labels_whole(&live->session) &&
+	       store_stored(live->session.run.store) < SURE;
+}
+
 static int take_one(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct answers *to, struct err *err)
 {
@@ -164,6 +195,10 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	event.place = (struct event_place){from->number, from->object};
 	event.input = session_room(s);
 	event.learned = learned;
+	if (code && event.fraction && doubts(live)) {
+		s->outside = true;
+		return err_set(err, code, "%s", why.message);
+	}
 	if (code)
 		return session_refuse(s, event.place, event.id, &to->sender, code, &why, err);
 	bad = s->bad;

@@ -9,14 +9,26 @@
 #include "base/options.h"
 #include "session/session.h"
 
+struct feed;
 struct live;
 
 /*
- * Lines come from the descriptor `input`, answers go to `output`; the caller owns both. An input
- * of -1 means none: lines come by live_take, and there may be no learner before the first line
- * with an input. The config must have a folder. A failed open needs no close.
+ * Where lines come from and answers go; the caller owns both descriptors. An input of -1 means
+ * none: lines come by live_take, and there may be no learner before the first line with an input.
+ *
+ * What labels are decides what the config is to be. With `settles`, live_open fails and sets
+ * `numbers` if the first line has a label with a fraction and model.target = auto: it is to be
+ * called again, with the same ends and a config for numbers, and reads the lines from the first
+ * on. They are in `feed` then, which is for feed_close unless that call gets it.
  */
-int live_open(struct live **live, const struct run_config *config, int input, int output,
+struct live_ends {
+	int input, output;
+	bool settles, numbers;
+	struct feed *feed;
+};
+
+/* The config must have a folder. A failed open needs no close. */
+int live_open(struct live **live, const struct run_config *config, struct live_ends *ends,
 	struct err *err);
 
 /* Runs until the input ends or the run is stopped, and saves. */

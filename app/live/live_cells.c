@@ -74,8 +74,7 @@ int live_cell_name(const struct csv_field *cell, const struct live_line_shape *s
 {
 	char words[CLASS_NAME + 1];
 
-	if (shape->open && is_fraction(cell))
-		return live_line_fraction(where, err);
+	line->fraction = shape->open && is_fraction(cell);
 	if (memchr(cell->at, '\0', cell->size))
 		return err_set(err, ERR_INPUT, "%s: label: holds a zero byte", where);
 	if (!csv_text(cell, words, sizeof(words)))
@@ -89,6 +88,7 @@ int live_cell_number(const struct csv_field *cell, const struct live_line_shape 
 {
 	int64_t label;
 
+	line->fraction = shape->open && is_fraction(cell);
 	if (!decimal_whole(cell->at, cell->size, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
 	return live_line_label(line, label, shape, where, err);

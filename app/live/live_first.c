@@ -80,6 +80,9 @@ static int check_first(struct live *live, struct live_first *first, const struct
 	input = mem_new(shape.floats, sizeof(*input));
 	code = input ? live_read_line(live, from, &shape, where, line, input, why)
 		     : err_memory(why, "an input", shape.floats * sizeof(*input));
+	live->numbers = live_check_fraction(live, line, where, why) != 0;
+	if (live->numbers)
+		code = ERR_INPUT;
 	mem_free(input);
 	live->table.rows = rows;
 	if (!code && first->labels_only)
@@ -113,6 +116,8 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 		if (!code)
 			return 0;
 		forget(first);
+		if (live->numbers && live->settles && !live->session.bad)
+			return err_set(err, code, "%s", why.message);
 		if (!to)
 			return 0;
 		live->session.lines++;
@@ -228,9 +233,12 @@ int live_shape(struct live *live, int input, struct err *err)
 
 	if (code || s->learner.channels || input < 0)
 		return code;
-	code = feed_open(&live->feed, input, LINE_LONGEST, err);
-	if (!code)
+	if (!live->feed)
+		code = feed_open(&live->feed, input, LINE_LONGEST, err);
+	if (!code) {
+		feed_hold(live->feed);
 		code = wait_for_input(live, &first, err);
+	}
 	if (!code)
 		code = session_set_shape(s, first.floats, first.schema, err);
 	if (s->run.schema != first.schema)

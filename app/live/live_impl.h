@@ -15,8 +15,9 @@ struct live {
 	struct answers answers; /* to standard input's sender */
 	struct live_watch watch;
 	const struct live_line_format *format;
-	bool guesses; /* the format is not known yet */
-	bool firm;    /* it is what a key says, or that of a line that was taken */
+	bool guesses;          /* the format is not known yet */
+	bool firm;             /* it is what a key says, or that of a line that was taken */
+	bool settles, numbers; /* as of struct live_ends */
 	struct live_table table;
 	struct live_line_shape shape;
 	int64_t taken; /* inputs and labels since it was opened */
@@ -42,6 +43,9 @@ bool live_is_blank(const struct feed_line *line);
 /* Rejects a line that was cut, or whose format is unknown. */
 int live_check_line(
 	const struct live *live, const struct feed_line *line, const char *where, struct err *err);
+/* Rejects a label with a fraction where nothing, or only whole numbers, have shown what labels are. */
+int live_check_fraction(
+	const struct live *live, const struct event *event, const char *where, struct err *err);
 /* Detects the format from the first line that shows it. */
 void live_guess_format(struct live *live, const struct feed_line *line);
 /*

@@ -81,14 +81,6 @@ int live_line_one(const struct live_line_shape *shape, const char *where, struct
 					     where, shape->numbers);
 }
 
-int live_line_fraction(const char *where, struct err *err)
-{
-	return err_set(err, ERR_INPUT,
-		"%s: label: has a fraction, so it looks like a number rather than a class; "
-		"--target number learns numbers, --target class takes names",
-		where);
-}
-
 int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err)
 {

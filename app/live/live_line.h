@@ -47,7 +47,7 @@ struct live_line_shape {
 	bool as_numbers; /* ... and whole numbers in a table are class numbers, as those before */
 	int numbers;     /* labels are as many numbers instead, any finite ones; 0: classes */
 	const char *number_names; /* ... and their names (target/target.h) */
-	bool open;                /* no label has shown yet what they are: a fraction is refused */
+	bool open;                /* whether they are is not said: fractions are to be noticed */
 	bool unknown;   /* the input shape is unknown: any input is accepted, and none read */
 	bool anonymous; /* an id may be missing; it is empty then */
 	bool missing;   /* the model accepts missing values, as NAN */
@@ -124,9 +124,8 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 /* Rejects missing values in an input encoded by a schema, if the model does not accept them. */
 int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
 	struct err *err);
-/* A label of numbers; the one that is no class, with what to do about it. */
+/* A label of numbers. */
 int live_line_value(float *label, double number, const char *where, struct err *err);
-int live_line_fraction(const char *where, struct err *err);
 /* Rejects a label in a cell where it is several numbers. */
 int live_line_one(const struct live_line_shape *shape, const char *where, struct err *err);
 int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,

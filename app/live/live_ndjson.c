@@ -159,8 +159,7 @@ static int read_label(const struct jvalue *value, const char *where,
 		words = truth ? "true" : "false";
 	if (words)
 		return live_line_name(line, words, where, err);
-	if (!jvalue_whole(value, &label) && shape->open && jvalue_number(value, &number))
-		return live_line_fraction(where, err);
+	line->fraction = shape->open && jvalue_number(value, &number) && number != floor(number);
 	if (!jvalue_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number%s", where,
 			shape->grows ? ", a text, true or false" : "");

@@ -211,9 +211,20 @@ int live_make(struct live *live, int input, struct err *err)
 	return code ? code : make_ends(live, input, err);
 }
 
-int live_open(
-	struct live **live, const struct run_config *config, int input, int output, struct err *err)
+/* The lines go back to whoever opens it again. */
+static void hand_back(struct live *live, struct live_ends *ends)
 {
+	ends->numbers = live->settles && live->numbers && feed_rewind(live->feed);
+	if (!ends->numbers)
+		return;
+	ends->feed = live->feed;
+	live->feed = NULL;
+}
+
+int live_open(struct live **live, const struct run_config *config, struct live_ends *ends,
+	struct err *err)
+{
+	const int input = ends->input;
 	const struct session_config settings = session_config(config->options, input >= 0);
 	struct live *made;
 	int code = check(config, input, err);
@@ -225,16 +236,21 @@ int live_open(
 	if (!made)
 		return err_memory(err, "a live stream", sizeof(*made));
 	code = session_init(&made->session, config, &settings, err);
-	read_options(made, config->options, input, output);
+	read_options(made, config->options, input, ends->output);
 	made->answers.stop = config->stop;
+	made->settles = ends->settles;
+	made->feed = ends->feed;
+	ends->feed = NULL;
 	if (!code)
 		code = live_shape(made, input, err);
 	if (!code && made->session.learner.channels)
 		code = live_make(made, input, err);
-	if (code)
+	if (code) {
+		hand_back(made, ends);
 		live_close(made);
-	else
+	} else {
 		*live = made;
+	}
 	return code;
 }
 

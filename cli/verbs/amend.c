@@ -27,7 +27,7 @@ static int go(const char *folder, const struct options *options, const struct jv
 		.options = options, .folder = folder, .start = RUN_RESUME, .maker = brought_net()};
 	struct live *live = NULL;
 	struct run_result result;
-	int code = live_open(&live, &config, -1, -1, err);
+	int code = live_open(&live, &config, &(struct live_ends){-1, -1}, err);
 
 	if (code)
 		return code;

@@ -35,21 +35,36 @@ static const char about[] =
 
 struct request {
 	const char *method, *seed, *out, *threads, *resume;
+	const char *target; /* what the stream's first label showed; NULL: it was not looked at */
 	const char *data; /* what stands in the place of a config, for stream.source; NULL: none */
 	const char *feed; /* what a folder goes on with; NULL: what it began with */
 	char place[SETTINGS_ROOM]; /* the folder of a run over it, unless --out names one */
 	struct arg_list settings;
 	bool force, quiet, json, open, ranks_anyway;
+	const char *config;      /* what options are read from; NULL: nothing */
+	struct options *options, /* in force */
+		*former;         /* ... before the first label showed a number */
 };
 
-static int resolve(
-	const char *file, const struct request *request, struct options **options, struct err *err)
+static int resolve(struct request *request, struct options **options, struct err *err)
 {
 	const struct setting shorthands[] = {{"stream.source", request->data},
 		{"run.method", request->method}, {"run.seed", request->seed},
-		{"engine.threads", request->threads}, {0}};
+		{"engine.threads", request->threads}, {"model.target", request->target}, {0}};
 
-	return settings_resolve(options, file, shorthands, &request->settings, err);
+	return settings_resolve(options, request->config, shorthands, &request->settings, err);
+}
+
+static int learn_numbers(void *context, const struct options **options, struct err *err)
+{
+	struct request *request = context;
+	int code;
+
+	request->target = "number";
+	request->former = request->options;
+	code = resolve(request, &request->options, err);
+	*options = request->options;
+	return code;
 }
 
 /* By what the run has just written; unknown without a folder. */
@@ -169,12 +184,12 @@ static int print_json(FILE *to, const struct watch_result *all, const struct opt
 }
 
 /* A stored run that has come to its end has nothing to go on with. */
-static bool finished(const struct request *request, const struct options *options)
+static bool finished(const struct request *request)
 {
 	struct run_log *log = NULL;
 	bool ended;
 
-	if (source_is_live(options) ||
+	if (source_is_live(request->options) ||
 		run_log_open(&log, request->resume, RUN_LOG_CONFIG | RUN_LOG_FACTS, NULL))
 		return false;
 	ended = log->state == RUN_LOG_ENDED;
@@ -182,32 +197,34 @@ static bool finished(const struct request *request, const struct options *option
 	return ended;
 }
 
-static int go(const struct request *request, const struct options *options)
+static int go(struct request *request)
 {
-	const bool live = source_is_live(options);
-	const struct watch watch = {.options = options,
-		.name = options_text(options, "run.method"),
+	const bool live = source_is_live(request->options);
+	const struct watch watch = {.options = request->options,
+		.name = options_text(request->options, "run.method"),
 		.folder = request->out,
 		.start = request->resume  ? RUN_RESUME
 			 : request->force ? RUN_ANEW
 					  : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
-		.peers = crew_lead(options, request->ranks_anyway),
+		.peers = crew_lead(request->options, request->ranks_anyway),
 		.live = live,
-		.feed = request->feed};
+		.feed = request->feed,
+		.numbers = request->resume ? NULL : learn_numbers,
+		.context = request};
 	struct watch_result result;
 	struct err err = {0};
 	int status;
 
 	watch_interrupts();
 	if (!request->resume && !live)
-		data_table_tell(options, watch.quiet);
+		data_table_tell(request->options, watch.quiet);
 	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
-		if (request->json &&
-			print_json(live ? stderr : stdout, &result, options, request->out, &err))
+		if (request->json && print_json(live ? stderr : stdout, &result, request->options,
+					     request->out, &err))
 			status = complain(EXIT_FAILED, "%s", err.message);
 		if (!request->json)
 			(live ? print_live : print_summary)(&result, request);
@@ -298,14 +315,14 @@ static int say_finished(const struct request *request, const char *file)
 }
 
 /* Goes on with a run, if it can be. */
-static int resume(const struct request *request, const struct options *options, const char *file)
+static int resume(struct request *request, const char *file)
 {
-	if (options_origin(options, "stream.source") == ORIGIN_ABSENT)
+	if (options_origin(request->options, "stream.source") == ORIGIN_ABSENT)
 		return complain(EXIT_USAGE,
 			"%s: belongs to a program; retain run - --resume %s feeds it lines", file,
 			request->resume);
-	if (!finished(request, options))
-		return go(request, options);
+	if (!finished(request))
+		return go(request);
 	/* It may have been killed while it wrote its page. */
 	file_sweep(request->resume);
 	return say_finished(request, file);
@@ -314,8 +331,6 @@ static int resume(const struct request *request, const struct options *options, 
 int cmd_run(int argc, char **argv)
 {
 	struct request request = {0};
-	struct options *options = NULL;
-	const char *from;
 	char file[4096];
 	struct err err = {0};
 	bool same = false;
@@ -325,9 +340,9 @@ int cmd_run(int argc, char **argv)
 		return status;
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
-	from = !request.resume                  ? take_word(&request, argv[1])
-	       : path_is_folder(request.resume) ? request.resume
-						: file;
+	request.config = !request.resume                  ? take_word(&request, argv[1])
+			 : path_is_folder(request.resume) ? request.resume
+							  : file;
 	if (request.resume && !path_exists(file))
 		return complain(EXIT_USAGE, "--resume %s: holds no run: there is no %s",
 			request.resume, file);
@@ -345,9 +360,10 @@ int cmd_run(int argc, char **argv)
 	/* Other data than a folder began with comes as lines. */
 	if (request.feed && !same)
 		request.data = SOURCE_LIVE;
-	if (resolve(from, &request, &options, &err))
+	if (resolve(&request, &request.options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
-	status = request.resume ? resume(&request, options, file) : go(&request, options);
-	options_free(options);
+	status = request.resume ? resume(&request, file) : go(&request);
+	options_free(request.options);
+	options_free(request.former);
 	return status;
 }

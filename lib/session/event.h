@@ -48,6 +48,7 @@ struct event {
 	float weight;              /* of the label's sample; without one it is 1 */
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label says it itself */
 	bool negative;             /* the name is a negative number, not text */
+	bool fraction; /* the label is a number with one, where targets may be numbers */
 	struct answers_wish wish;
 	int64_t when; /* of the input, in milliseconds since 1970; 0: as it arrives */
 	struct event_place place;

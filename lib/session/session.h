@@ -195,9 +195,15 @@ void session_decoded(struct session *session, size_t learned, int code);
 int session_width(const struct session *session);
 size_t session_guess(const struct session *session);
 
-/* What labels are, and whether nothing says so yet: model.target = auto, before the first one. */
+/*
+ * What labels are; whether that is left to them (model.target = auto); and then whether all so far
+ * are whole numbers, so that one with a fraction tells that they are no classes.
+ */
 enum target_kind session_target(const struct session *session);
 bool session_target_open(const struct session *session);
+bool session_labels_whole(const struct session *session);
+/* Whether it is known if labels are names or numbers: one has come, or a key says it. */
+bool session_labelled(const struct session *session);
 
 /*
  * If the first class was named by a number (a negative one, or any number that a program named),

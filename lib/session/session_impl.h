@@ -7,8 +7,6 @@
 /* Predicts, answers and stores the group's first n inputs; the answers wait for session_settle. */
 int session_predict(struct session *session, int n, struct err *err);
 
-/* Whether labels are known to be names or numbers; session_check_label rejects a mix of both. */
-bool session_labelled(const struct session *session);
 int session_check_label(const struct session *session, const struct event *event, struct err *err);
 /* Rejects weights that cannot be. `where` is for the message. */
 int session_check_weights(const char *where, const float *weights, int n, struct err *err);

@@ -40,8 +40,20 @@ enum target_kind session_target(const struct session *s)
 
 bool session_target_open(const struct session *s)
 {
-	return !strcmp(options_text(s->run.config.options, "model.target"), "auto") &&
-	       !(session_learns(s) && session_labelled(s));
+	return !strcmp(options_text(s->run.config.options, "model.target"), "auto");
+}
+
+bool session_labels_whole(const struct session *s)
+{
+	int64_t number;
+
+	for (int32_t i = 0; i < (int32_t)s->run.names.count; i++) {
+		const char *name = class_list_name(&s->run.names, i);
+
+		if (!decimal_whole(name, strlen(name), &number))
+			return false;
+	}
+	return session_target_open(s) && s->learner.classes_most;
 }
 
 bool session_labelled(const struct session *s)

@@ -88,6 +88,33 @@ for name, label, told in [("piped", lambda: dice.randrange(1000, 9000), True), (
         text=True, check=False)
     tap.verdict(done.returncode == 0 and (("different whole numbers in the first 200" in done.stderr and
         "--target number" in done.stderr) == told), "%s that look%s like quantities" % (name, "" if told else " not"), done.stderr)
+
+
+def pipe(rows, out, *asked):
+    return subprocess.run([retain, "run", "-", "--label", "y", "--out", out, *asked], input=rows, capture_output=True, text=True, check=False)
+
+
+def bits(folder):
+    with open(folder + "/model.safetensors", "rb") as file:
+        return file.read()
+
+
+# A first label with a fraction is a number; one behind whole numbers ends the run at once, and what does it right is said.
+table = "a,y\n" + "".join("%.3f,%.3f\n" % (dice.gauss(0, 1), dice.random()) for t in range(120))
+objects = "".join('{"id": %d, "input": {"a": %d}, "label": %d.5}\n' % (t, t % 7, t % 5) for t in range(40))
+for name, rows in [("table", table), ("objects", objects)]:
+    plain, asked = pipe(rows, name), pipe(rows, name + "_asked", "--target", "number")
+    tap.verdict(plain.returncode == 0 and plain.stdout == asked.stdout and "--target class" in plain.stderr and
+        bits(name) == bits(name + "_asked"), "%s whose first label has a fraction are learned as by --target number" % name, plain)
+named = pipe(table, "named_pipe", "--target", "class")
+tap.verdict(named.returncode == 0 and '"prediction": "0.' in named.stdout, "--target class takes them as names", named)
+late = pipe("a,y\n1,4\n2,5\n" + table.split("\n", 1)[1], "late")
+tap.verdict(late.returncode == 1 and "line 4" in late.stderr and "begin anew with --target number" in late.stderr and
+    len(late.stdout.splitlines()) == 4, "one behind whole numbers ends the run", late)
+again = pipe("a,y\n1,4\n2,5\n" + table.split("\n", 1)[1], "late", "--target", "number", "--force")
+tap.verdict(again.returncode == 0, "... and what is advised learns them", again)
+mixed = pipe("a,y\n" + "".join("%d,%s\n" % (t, ("no", "1.5", "4")[t % 3]) for t in range(60)), "mixed")
+tap.verdict(mixed.returncode == 0 and "0 of them bad" in mixed.stderr, "among words they are names", mixed)
 none = run("run", write("words.csv", lambda t: "ab"[t % 2]), "--target", "number", "--set", "stream.on_bad=skip", "--out", "none")
 tap.verdict(none.returncode == 2 and "row 2" in none.stderr and not os.path.exists("none"), "words alone are refused in any case", none)
 sys.exit(tap.plan())

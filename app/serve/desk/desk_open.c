@@ -242,7 +242,7 @@ int desk_open(struct desk **desk, const struct run_config *config, int queue, st
 	made->config.log = (struct log){desk_on_log, made, config->log.most};
 	made->events = path_join(config->folder, "events.jsonl");
 	made->room = queue;
-	code = live_open(&made->live, &made->config, -1, -1, err);
+	code = live_open(&made->live, &made->config, &(struct live_ends){-1, -1}, err);
 	/* Questions that come before the learner is where it was get its last checkpoint's answers. */
 	if (!code)
 		code = desk_publish(made, err);
