@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 
-static const char magic[8] = "retain-x";
+static const char magic[] = "retain-x";
 
 struct header {
 	char magic[8];
@@ -72,7 +72,7 @@ static struct header header_of(const struct index_id *id, uint32_t sum, size_t s
 		.size = size,
 		.index_sum = sum};
 
-	memcpy(header.magic, magic, sizeof(magic));
+	memcpy(header.magic, magic, sizeof(header.magic));
 	snprintf(header.kind, sizeof(header.kind), "%s", id->kind);
 	header.header_sum = checksum_add(0, &header, offsetof(struct header, header_sum));
 	return header;
@@ -86,7 +86,7 @@ static bool belongs(const struct mapped *file, const struct index_id *id)
 	if (file->size < sizeof(found))
 		return false;
 	memcpy(&found, file->data, sizeof(found));
-	if (memcmp(found.magic, magic, sizeof(magic)) || found.order != ORDER ||
+	if (memcmp(found.magic, magic, sizeof(found.magic)) || found.order != ORDER ||
 		found.version != id->version || found.mark != id->mark ||
 		found.size != file->size - sizeof(found))
 		return false;

@@ -24,7 +24,7 @@ static const struct lmdb_table list[] = {
 	[WEIGHTS] = {"weights", true, true},
 };
 
-static const char magic[8] = "retain-j";
+static const char magic[] = "retain-j";
 
 static size_t shortest(const struct journal *journal)
 {
@@ -99,7 +99,7 @@ static int header_check(struct journal *j, size_t floats, int width, struct err 
 {
 	const struct header *h = &j->header;
 
-	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
+	if (memcmp(h->magic, magic, sizeof(h->magic)) != 0)
 		return err_set(err, ERR_FORMAT, "%s: data.mdb is not a journal", j->folder);
 	if (h->version != JOURNAL_VERSION && h->version != JOURNAL_BEFORE)
 		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d or %d",
@@ -133,7 +133,7 @@ static int header_open(struct journal *j, size_t floats, int width, struct err *
 	if (bare && !floats)
 		return 0;
 	if (bare) {
-		memcpy(job.header.magic, magic, sizeof(magic));
+		memcpy(job.header.magic, magic, sizeof(job.header.magic));
 		code = lmdb_write(j->lmdb, header_body, &job, "cannot make it", err);
 		if (code)
 			return code;

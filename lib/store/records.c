@@ -49,7 +49,7 @@ struct head {
 enum { VERSION = 1, ENTRY = sizeof(struct entry), HEAD = sizeof(struct head) };
 static_assert(ENTRY == 24 && HEAD == 64, "the files' layout");
 
-static const char magic[8] = "retain-r";
+static const char magic[] = "retain-r";
 
 struct file {
 	char *path;
@@ -191,7 +191,7 @@ static int check_head(const struct records *records, struct err *err)
 {
 	const struct head *head = head_of(records);
 
-	if (memcmp(head->magic, magic, sizeof(magic)) || head->entry != ENTRY)
+	if (memcmp(head->magic, magic, sizeof(head->magic)) || head->entry != ENTRY)
 		return err_set(
 			err, ERR_FORMAT, "%s: is not an index of records", records->index.path);
 	if (head->version != VERSION)
@@ -232,7 +232,7 @@ static int begin_files(struct records *records, struct err *err)
 
 	if (fstat(records->index.file, &facts))
 		return failed(records->index.path, err);
-	memcpy(head.magic, magic, sizeof(magic));
+	memcpy(head.magic, magic, sizeof(head.magic));
 	if (facts.st_size < HEAD && !records->owned)
 		return err_set(
 			err, ERR_FORMAT, "%s: is not an index of records", records->index.path);
