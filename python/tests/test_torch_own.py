@@ -1,6 +1,7 @@
 """A user's own loss, optimizer and targets around a module, and several processes as one learner."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -243,8 +244,13 @@ SHARED = """
     import numpy as np, torch
     import pyretain.torch as rt
     from test_torch_net import SMALL, mlp
+    from pyretain.torch import ranks
     torch.set_num_threads(1)
     own = (lambda p: torch.optim.AdamW(p, 0.01)) if "own" in sys.argv else None
+    sent, send = [], ranks.dist.isend
+    ranks.dist.isend = lambda tensor, *to: (sent.append(len(tensor)), send(tensor, *to))[1]
+    if "sent" in sys.argv:
+        ranks.SHARED = None  # as between machines
     learner = rt.Learner(mlp, own, **{{**SMALL, "run_method": "ama+malr+fast"}})
     world = np.random.default_rng(1)
     means = np.random.default_rng(9).normal(size=(3, 4)) * 2
@@ -253,22 +259,25 @@ SHARED = """
         learner.learn((means[labels] + world.normal(size=(8, 4))).astype(np.float32), labels)
     state = {{**learner.state_dict(), "loss": torch.tensor(learner.metrics().loss)}}
     torch.save(state, sys.argv[1])
+    print("sends:", len(sent))
     learner.close()
 """
 
 
-@pytest.mark.parametrize("own", ["", "own"])
-def test_torchrun_shares_the_work(tmp_path, own):
-    """Two processes come to what one comes to, but for rounding; both end."""
+@pytest.mark.parametrize("how", [["shared"], ["own", "sent"]])
+def test_torchrun_shares_the_work(tmp_path, how):
+    """Two processes come to what one comes to, but for rounding; both end. Training batches are shared, or sent."""
     script = tmp_path / "shared.py"
     script.write_text(textwrap.dedent(SHARED.format(here=HERE)))
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
     for count in "12":
         command = [*run, count] if count == "2" else [sys.executable]
         done = subprocess.run(
-            [*command, script, tmp_path / count, own], capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"}
+            [*command, script, tmp_path / count, *how], capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"}
         )
         assert done.returncode == 0, done.stderr[-3000:]
+    sends = int(re.search(r"sends: (\d+)", done.stdout)[1])
+    assert sends >= 60 if "sent" in how else not sends  # sixty iterations
     one, two = (torch.load(tmp_path / count) for count in "12")
     for name in one:
         assert torch.allclose(one[name], two[name], atol=1e-4), name

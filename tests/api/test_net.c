@@ -104,6 +104,8 @@ static void it_agrees_with_the_same_net_of_the_library(void **state)
 	same_course(&test, SETTINGS("run.micro_batch", "5"));
 	same_course(&test, SETTINGS("run.method", "mir"));
 	same_course(&test, SETTINGS("run.method", "der++"));
+	same_course(&test, SETTINGS("run.method", "er-ace"));
+	same_course(&test, SETTINGS("run.method", "lwf+ama", "run.task_steps", "4"));
 	same_course(&test, SETTINGS("run.method", "schedule-free+recency+fast", "fast.heads",
 				   "newton, labels, windows, forest"));
 	same_course(&test, SETTINGS("run.method", "schedule-free+recency+fast", "fast.layers",
@@ -112,6 +114,23 @@ static void it_agrees_with_the_same_net_of_the_library(void **state)
 	same_course(&test, SETTINGS("model.frozen", "0", "fast.layers", "head"));
 	same_course(&test, SETTINGS("run.method", "gdumb", "run.task_steps", "4"));
 	same_course(&test, SETTINGS("optimizer.kind", "adam"));
+	if (!test.keeps)
+		same_course(&test, SETTINGS("run.method", "ewc", "run.task_steps", "4"));
+}
+
+/* It needs weights one by one, in the library's memory. */
+static void ewc_needs_the_weights(void **state)
+{
+	struct net_test test = {.keeps = 1};
+	struct retain_learner *learner;
+	struct retain_err err = {0};
+
+	(void)state;
+	assert_int_equal(
+		try_net(&learner, "plain-c", &test, NULL, SETTINGS("run.method", "ewc"), &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "loss.kind = ewc: weighs weights one by one");
+	assert_int_equal(test.made, test.freed);
 }
 
 static void heads_need_features(void **state)
@@ -512,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(it_agrees_with_the_same_net_of_the_library),
+		folder_test(ewc_needs_the_weights),
 		folder_test(heads_need_features),
 		BOTH(killed_it_comes_to_the_same_bits),
 		folder_test(a_folder_keeps_to_its_net),

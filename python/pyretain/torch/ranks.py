@@ -6,7 +6,8 @@ vectors, with their share of every batch. Gradients are summed over all, so thei
 alike, and nothing else of the size of the net travels. Shares follow each other in the batch and
 differ by one sample at most.
 
-Small messages and inputs go through gloo; gradients go through the backend of the device.
+Small messages go through gloo, gradients through the backend of the device. Training batches lie in
+memory that the processes of a machine share; to other machines, and for inferences, inputs go through gloo.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import contextlib
 import itertools
 import os
 import signal
+import tempfile
 from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, NoReturn, Optional, Sequence
 
 import torch
 import torch.distributed as dist
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from pyretain.torch.vectors import Vector, Vectors
 
 EVER = timedelta(days=3650)  # that the others wait for what comes next; by default it would be half an hour
+SHARED: Optional[str] = "/dev/shm" if os.path.isdir("/dev/shm") else None  # where files are memory
 ALONE = 8  # inferences of fewer samples for each process are not shared
 
 
@@ -127,11 +130,49 @@ def _sum(gradient: torch.Tensor) -> None:
     dist.all_reduce(gradient)
 
 
+class Batch(NamedTuple):
+    """Memory of batches that the first process shares with the others of its machine."""
+
+    number: int
+    floats: torch.Tensor
+    sees: list[bool]  # which processes do
+
+
+def _mapped(path: str, floats: int) -> torch.Tensor:
+    return torch.from_file(path, shared=True, size=floats, dtype=torch.float32)
+
+
+def _made_shared(floats: int) -> Optional[tuple[str, torch.Tensor]]:
+    """A file in memory, and what is in it; None where there is no room for it."""
+    if SHARED is None:
+        return None
+    try:
+        handle, path = tempfile.mkstemp(prefix="retain-", dir=SHARED)
+    except OSError:
+        return None
+    try:
+        os.posix_fallocate(handle, 0, 4 * floats)  # or writing would crash where it is full
+        return path, _mapped(path, floats)
+    except (OSError, RuntimeError):
+        os.unlink(path)
+        return None
+    finally:
+        os.close(handle)
+
+
+def _who(does: bool) -> list[bool]:
+    """Every process's answer, in each of them."""
+    answers = torch.zeros(count(), dtype=torch.int32)
+    answers[rank()] = does
+    dist.all_reduce(answers, group=_small())
+    return [bool(one) for one in answers]
+
+
 class LeaderNet:
     """The first process's net: it runs its share, and gathers what the others made of theirs."""
 
-    def __init__(self, net: Any, number: int) -> None:
-        self._net, self._number = net, number
+    def __init__(self, net: Any, number: int, batches: dict[int, Batch]) -> None:
+        self._net, self._number, self._batches = net, number, batches
         self.params, self.stats, self.macs, self.features = net.params, net.stats, net.macs, net.features
         self._classes, self._sample = net._classes, net._sample
         self._shared = False
@@ -158,16 +199,21 @@ class LeaderNet:
         wants = one.features != ffi.NULL
         stats = memory(one.stats, self._net._statistics.floats) if one.stats != ffi.NULL else torch.zeros(0)
         at = (vector_of(one.weights).number, one.weights.first)
-        _say(("forward", self._number, one.count, at, bool(one.training), bool(one.keep), one.momentum, one.seed, wants))
         inputs = memory(one.inputs, one.count * self._sample).view(one.count, -1)
+        batch, first = self._place(inputs)
+        where = None if batch is None else (batch.number, first)
+        _say(("forward", self._number, one.count, at, bool(one.training), bool(one.keep), one.momentum, one.seed, wants, where))
         dist.broadcast(stats, 0, _small())
+        sent = []
         for other in range(1, count()):
             begin, end = share(one.count, other)
-            if end > begin:
-                dist.send(inputs[begin:end].contiguous(), other, _small())
+            if end > begin and not (batch and batch.sees[other]):
+                sent.append(dist.isend(inputs[begin:end], other, _small()))
         mine = share(one.count, 0)[1]
         if mine:
             self._net.forward(self._mine(one, mine))
+        for work in sent:
+            work.wait()
         rows = [(one.logits, self._classes)] + ([(one.features, self.features)] if wants else [])
         for other in range(1, count()):
             begin, end = share(one.count, other)
@@ -175,6 +221,14 @@ class LeaderNet:
                 dist.recv(memory(it, one.count * width).view(one.count, width)[begin:end], other, _small())
         if one.training and len(stats):
             _mean(stats, one.count)
+
+    def _place(self, inputs: torch.Tensor) -> tuple[Optional[Batch], int]:
+        """The shared memory that they lie in, if they do, and where."""
+        for at, batch in self._batches.items():
+            first = (inputs.data_ptr() - at) // 4
+            if 0 <= first < len(batch.floats):
+                return batch, first
+        return None, 0
 
     def backward(self, one: Any) -> None:
         from pyretain.torch.vectors import memory, vector_of
@@ -209,19 +263,34 @@ class Leader:
 
     def __init__(self, make: Callable[[Shape], Net], vectors: Vectors) -> None:
         self._make, self._own = make, vectors
-        self._nets, self._vectors = 0, 0
+        self._nets, self._vectors, self._made = 0, 0, 0
+        self._batches: dict[int, Batch] = {}  # by their addresses
 
     def net(self, shape: Shape) -> LeaderNet:
-        made = LeaderNet(self._make(shape), self._nets)
+        made = LeaderNet(self._make(shape), self._nets, self._batches)
         _say(("net", self._nets, tuple(shape)))
         self._nets += 1
         return made
 
     def batch(self, floats: int) -> int:
-        return self._own.batch(floats)
+        made = _made_shared(floats)
+        if made is None:
+            return self._own.batch(floats)
+        path, shared = made
+        try:
+            _say(("batch", self._made, path, floats))
+            self._batches[shared.data_ptr()] = Batch(self._made, shared, _who(True))
+        finally:
+            os.unlink(path)  # whoever sees it has it
+        self._made += 1
+        return shared.data_ptr()
 
     def batch_free(self, at: int) -> None:
-        self._own.batch_free(at)
+        batch = self._batches.pop(at, None)
+        if batch is None:
+            self._own.batch_free(at)
+        else:
+            _say(("batch_free", batch.number))
 
     def make(self, floats: int) -> Vector:
         made = self._own.make(floats)
@@ -306,6 +375,7 @@ class Follower:
         self._vectors: dict[int, Vector] = {}
         self._passes = itertools.count()
         self._inputs = torch.zeros(0)
+        self._batches: dict[int, torch.Tensor] = {}
 
     def _span(self, at: Any) -> Any:
         if at is None:
@@ -320,6 +390,14 @@ class Follower:
 
     def free(self, number: int) -> None:
         del self._vectors[number]
+
+    def batch(self, number: int, path: str, floats: int) -> None:
+        with contextlib.suppress(OSError, RuntimeError):  # that machine's memory is another's
+            self._batches[number] = _mapped(path, floats)
+        _who(number in self._batches)
+
+    def batch_free(self, number: int) -> None:
+        self._batches.pop(number, None)
 
     def copy(self, to: Any, source: Any, count: int) -> None:
         self._own.copy(self._span(to), self._span(source), count)
@@ -341,8 +419,18 @@ class Follower:
     def load(self, state: bytes) -> None:
         self._own.load(state)
 
+    def _share(self, where: Optional[tuple[int, int]], begin: int, mine: int, sample: int) -> torch.Tensor:
+        """Inputs of this process: from shared memory, or sent."""
+        batch = None if where is None else self._batches.get(where[0])
+        if batch is not None and where is not None:
+            first = where[1] + begin * sample
+            return batch[first : first + mine * sample].view(mine, sample)
+        inputs = torch.empty(mine, sample)
+        dist.recv(inputs, 0, _small())
+        return inputs
+
     def forward(
-        self, number: int, samples: int, at: Any, training: bool, keep: bool, momentum: float, seed: int, wants: bool
+        self, number: int, samples: int, at: Any, training: bool, keep: bool, momentum: float, seed: int, wants: bool, where: Any
     ) -> None:
         net = self._nets[number]
         stats = torch.empty(net._statistics.floats)
@@ -350,9 +438,8 @@ class Follower:
         begin, end = share(samples, rank())
         mine = end - begin
         if mine:
-            inputs, logits = torch.empty(mine, net._sample), torch.empty(mine, net._classes)
+            inputs, logits = self._share(where, begin, mine, net._sample), torch.empty(mine, net._classes)
             features = torch.empty(mine, max(1, net.features))
-            dist.recv(inputs, 0, _small())
             self._inputs = inputs  # until the backward pass
             net.forward(
                 SimpleNamespace(
