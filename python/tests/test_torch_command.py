@@ -30,10 +30,6 @@ MINE = """
     def drift(classes):
         return torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.ReLU(), torch.nn.Linear(16, classes))
 
-    def photos(classes):
-        body = torch.nn.Conv2d(3, 8, 3, 4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()
-        return torch.nn.Sequential(*body, torch.nn.Linear(8, classes))
-
     class Bad(torch.nn.Module):
         def __init__(self, classes):
             super().__init__()
@@ -99,32 +95,43 @@ def test_an_experiment_runs_with_a_module(mine):
     assert "x 320 iterations" in told.stdout, told.stdout + told.stderr
 
 
-def photos(folder, count):
-    """Photos by time as a manifest of CLOC names them."""
+def release(folder, count):
+    """CLOC's release with photos by time, and a list of the others for evaluation."""
     image = pytest.importorskip("PIL.Image", reason="there is no Pillow")
+    torch = pytest.importorskip("torch", reason="there is no PyTorch")
     world = np.random.default_rng(1)
-    colours = world.integers(0, 255, (3, 3))
-    with open(folder / "manifest.csv", "w") as file:
-        file.write("path,label,time,user,split\n")
-        for i in range(count):
-            label = int(world.integers(0, 3))
-            picture = np.clip(colours[label] + world.normal(0, 30, (40, 48, 3)), 0, 255).astype(np.uint8)
-            image.fromarray(picture).save(folder / f"{i}.jpg")
-            file.write(f"{i}.jpg,place {label},{1000 + i},{i % 7},{'eval' if i % 5 == 4 else 'train'}\n")
+    colours, labels = world.integers(0, 255, (3, 3)), world.integers(0, 3, count)
+    (folder / "images").mkdir()
+    for i, label in enumerate(labels):
+        picture = np.clip(colours[label] + world.normal(0, 30, (40, 48, 3)), 0, 255).astype(np.uint8)
+        image.fromarray(picture).save(folder / "images" / f"{i}.jpg")
+    train = [i for i in range(count) if i % 5 != 4]
+    for name, values in (("labels", labels[train].tolist()), ("time", [1000 + i for i in train]), ("store_loc", [f"{i}.jpg\n" for i in train])):
+        torch.save(values, folder / f"train_{name}.torchSave")
+    with open(folder / "yfcc100m_val.csv", "w") as file:
+        file.writelines(f"{labels[i]},2008-06-01,{1000 + i},{i % 7},{i}.jpg\n" for i in range(count) if i % 5 == 4)
 
 
 def test_the_paper_under_torchrun(mine):
-    """Figure 1 at the paper's scale, but for sizes: every run is two processes."""
-    photos(mine, 60)
-    keys = "image.size=32 image.resize=36 run.batch=8 run.micro_batch=8 run.iterations=1 stream.per_step=16 eval.count=2"
-    words = ["compare", FIG1, "--scale", "paper", "--net", "mine:photos", "--device", "cpu", "--methods", "ama+malr"]
-    for key in ["stream.source=manifest:manifest.csv", "schedule.validation_batch=16", *keys.split()]:
+    """From CLOC's release to figure 1 at the paper's scale, but for sizes, with a net of torchvision's: every run is two processes."""
+    pytest.importorskip("torchvision", reason="there is no torchvision")
+    (mine / "release").mkdir()
+    release(mine / "release", 60)
+    made = command(mine, "cloc", "release", launcher=("-m", "pyretain.convert"))
+    assert made.returncode == 0, made.stderr
+    keys = "image.size=32 image.resize=36 run.batch=8 run.micro_batch=8 run.iterations=4 stream.per_step=16 eval.count=2"
+    words = ["compare", FIG1, "--scale", "paper", "--net", "torchvision:resnet18", "--device", "cpu", "--methods", "ama+malr"]
+    for key in ["stream.source=manifest:release/manifest.csv", "schedule.validation_batch=16", *keys.split()]:
         words += ["--set", key]
     torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "pyretain")
     done = command(mine, *words, "--out", "x", launcher=torchrun)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "ama+malr" in done.stdout and "1 of 1 runs" in done.stderr
-    assert "arch = net:mine.photos" in (mine / "x" / "ama+malr" / "seed-1" / "config.ini").read_text()
+    run = mine / "x" / "ama+malr" / "seed-1"
+    assert "arch = net:torchvision.resnet18" in (run / "config.ini").read_text()
+    from safetensors.numpy import load_file
+
+    assert load_file(run / "model.safetensors")["bn1.running_mean"].any()
 
 
 @pytest.mark.parametrize("torchrun", [False, True])

@@ -201,16 +201,19 @@ CHILD = """
             learner.train()
         torch.save(learner.state_dict("plain"), sys.argv[1] + ".pt")
 """
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+ALONE = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-def test_killed_with_an_optimizer_of_ones_own(tmp_path):
-    """State of the optimizer, averages and batch norm are in one checkpoint: the same bits."""
+@pytest.mark.parametrize("start, turns", [([sys.executable], [4, 2, 5, 0]), (TORCHRUN, [4, 2, 0])])
+def test_killed_with_an_optimizer_of_ones_own(tmp_path, start, turns):
+    """State of the optimizer, averages and batch norm are in one checkpoint: the same bits, of one process and of two."""
     script = tmp_path / "child.py"
     script.write_text(textwrap.dedent(CHILD.format(here=HERE)))
-    for name, kills in (("straight", [0]), ("killed", [4, 2, 5, 0])):
+    for name, kills in (("straight", [0]), ("killed", turns)):
         for kill in kills:
-            done = subprocess.run([sys.executable, script, tmp_path / name, str(kill)], capture_output=True, text=True)
-            assert done.returncode == (-signal.SIGKILL if kill else 0), done.stderr
+            done = subprocess.run([*start, script, tmp_path / name, str(kill)], capture_output=True, text=True, timeout=1200, env=ALONE)
+            assert done.returncode == (kill and (1 if start is TORCHRUN else -signal.SIGKILL)), done.stderr
     a, b = (torch.load(tmp_path / f"{name}.pt") for name in ("straight", "killed"))
     for name in a:
         assert torch.equal(a[name], b[name]), name
@@ -269,12 +272,8 @@ def test_torchrun_shares_the_work(tmp_path, how):
     """Two processes come to what one comes to, but for rounding; both end. Training batches are shared, or sent."""
     script = tmp_path / "shared.py"
     script.write_text(textwrap.dedent(SHARED.format(here=HERE)))
-    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
-    for count in "12":
-        command = [*run, count] if count == "2" else [sys.executable]
-        done = subprocess.run(
-            [*command, script, tmp_path / count, *how], capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"}
-        )
+    for count, start in (("1", [sys.executable]), ("2", TORCHRUN)):
+        done = subprocess.run([*start, script, tmp_path / count, *how], capture_output=True, text=True, timeout=1200, env=ALONE)
         assert done.returncode == 0, done.stderr[-3000:]
     sends = int(re.search(r"sends: (\d+)", done.stdout)[1])
     assert sends >= 60 if "sent" in how else not sends  # sixty iterations
@@ -303,7 +302,6 @@ def test_a_sharded_module_is_refused_at_once(tmp_path):
     pytest.importorskip("torch.distributed.fsdp", reason="this PyTorch has no FSDP2")
     script = tmp_path / "sharded.py"
     script.write_text(textwrap.dedent(SHARDED))
-    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=1200, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    done = subprocess.run([*TORCHRUN, script], capture_output=True, text=True, timeout=1200, env=ALONE)
     assert done.returncode != 0 and "the module was given to torch.distributed.fsdp.fully_shard: give it as it is" in done.stderr
     assert "SIGKILL" not in done.stderr
