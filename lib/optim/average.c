@@ -33,6 +33,8 @@ const struct option_row average_options[] = {
 		"share that an average keeps at an update; ama: at the start"},
 	{"average", "delta", OPTION_FLOAT, "5", "(1, inf)",
 		"ama: ratio of the two windows, and the factor by which they change"},
+	{"average", "ties", OPTION_CHOICE, "second", "second | first",
+		"ama: which average is taken for the better one where both score alike"},
 	{"average", "window_max", OPTION_FLOAT, "2500", "(1, inf)",
 		"ama with rule = window: the longest window, in updates"},
 	{"average", "serve", OPTION_CHOICE, "average", "average | best",
@@ -61,6 +63,7 @@ void average_config(struct average_config *config, const struct options *options
 		.gamma = options_float(options, "average.gamma"),
 		.delta = options_float(options, "average.delta"),
 		.window_max = options_float(options, "average.window_max"),
+		.ties = options_choice(options, "average.ties"),
 		.every = options_int(options, "average.every"),
 	};
 }
@@ -160,7 +163,7 @@ int average_best(const struct average *average, const struct scores *scores)
 	if (!average->step.count)
 		return -1;
 	if (average->type->compare && scores->rounds)
-		return average->type->compare(scores);
+		return average->type->compare(average, scores);
 	return average->best;
 }
 

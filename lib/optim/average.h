@@ -21,6 +21,8 @@
 #include "nn/slices.h"
 #include "optim/scores.h"
 
+enum { AVERAGE_SECOND, AVERAGE_FIRST }; /* in the order of average.ties */
+
 struct average_config {
 	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
 	const char *rule;  /* ama: window, swap, paper */
@@ -28,6 +30,7 @@ struct average_config {
 	double delta;      /* ama: the factor between the windows, and by which they move */
 	double window_max; /* ama with rule window: the longest window, in updates */
 	int every;         /* K_M: iterations between updates */
+	int ties;          /* ama: AVERAGE_SECOND, AVERAGE_FIRST: which is better at a tie */
 	const struct engine *engine; /* whose processes keep averages in slices; may be NULL */
 };
 
@@ -52,7 +55,7 @@ const struct average_step *average_due(struct average *average, int64_t k);
 
 /*
  * The average that serves inference, 0 or 1; -1: the plain model. It is the better one by the
- * scores of the window so far; ties go to the second, as in Alg. 2. While the window has no
+ * scores of the window so far; ties go to the second, as in Alg. 2, unless average.ties says first. While the window has no
  * scores, it is the one that inherited the weight of the last window's better one; in the first
  * window, the first.
  */

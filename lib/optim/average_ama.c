@@ -13,7 +13,8 @@
  * swap: the same moves, but of the weight g = 1 - gamma of the new parameters, for which
  * a limit of 1 makes sense. g1 starts as 1 - gamma0, so that MA1 starts as in the other
  * rules, and g2 = g1 / delta. Here MA1 has the shorter window; ties go to MA2, which has
- * the longer one.
+ * the longer one. Averages that hardly move tie, and so grow longer still: average.ties = first
+ * mends that.
  *
  * window: what moves is the window w = 1 / (1 - gamma), in updates. w1 starts as
  * 1 / (1 - gamma0), and w2 = w1 / delta. If MA1 is better, both are multiplied by delta;
@@ -136,10 +137,12 @@ static double gamma_of(const struct average *average, int index)
 }
 
 /* Both have had the same number of rounds, so sums compare as means do. */
-static int compare(const struct scores *scores)
+static int compare(const struct average *average, const struct scores *scores)
 {
 	const struct score *sums = scores->sum + SCORES_AVERAGE;
 
+	if (sums[0].accuracy == sums[1].accuracy)
+		return average->config.ties == AVERAGE_FIRST ? 0 : 1;
 	return sums[0].accuracy > sums[1].accuracy ? 0 : 1;
 }
 

@@ -28,7 +28,7 @@ struct average_type {
 	/* Gamma, from the weights. */
 	double (*gamma)(const struct average *average, int index);
 	/* The better one, by scores of at least one round; requires validation. */
-	int (*compare)(const struct scores *scores);
+	int (*compare)(const struct average *average, const struct scores *scores);
 	/*
 	 * Moves the weights to the better one's side and sets `best`; for kinds with two
 	 * averages.

@@ -179,7 +179,7 @@ static void serving_within_a_window(void **state)
 	static const char *const rules[] = {"window", "swap", "paper"};
 
 	for (size_t r = 0; r < COUNT(rules); r++) {
-		const struct average_config config = config_of("ama", rules[r]);
+		struct average_config config = config_of("ama", rules[r]);
 		struct average *average = average_of(&config);
 		const struct scores first = accuracies(0.5, 0.4), second = accuracies(0.4, 0.5);
 		const struct scores tie = accuracies(0.5, 0.5), none = {.models = 3};
@@ -196,6 +196,12 @@ static void serving_within_a_window(void **state)
 		assert_true(average_gamma(average, 0) == gamma);
 		assert_memory_not_equal(average_params(average, 0), average_params(average, 1),
 			sizeof(start_params));
+		average_free(average);
+
+		config.ties = AVERAGE_FIRST;
+		average = average_of(&config);
+		assert_int_equal(average_best(average, &tie), 0);
+		assert_int_equal(average_best(average, &second), 1);
 		average_free(average);
 	}
 }
@@ -449,6 +455,7 @@ static void keys(void **state)
 	assert_string_equal(config.rule, "window");
 	assert_true(config.gamma == 0.99 && config.delta == 5 && config.window_max == 2500);
 	assert_int_equal(config.every, 10);
+	assert_int_equal(config.ties, AVERAGE_SECOND);
 	/* The rows know the same kinds and rules as the tables. */
 	for (int i = 0; average_types[i]; i++) {
 		const char *name = average_type_name(average_types[i]);
