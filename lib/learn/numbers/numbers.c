@@ -102,6 +102,7 @@ static int make(struct numbers *numbers, bool copy, struct err *err)
 	int code;
 
 	level_init(&numbers->level);
+	since_init(&numbers->since);
 	blend_init(&numbers->blend, NUMBERS_PARTS);
 	band_init(&numbers->band, config->coverage);
 	if ((code = lags_init(&numbers->lags, err)) ||
@@ -183,6 +184,7 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers)
 	copy->blend = numbers->blend;
 	copy->band = numbers->band;
 	copy->late = numbers->late;
+	copy->since = numbers->since;
 	lags_copy(&copy->lags, &numbers->lags);
 	values_copy(&copy->values, &numbers->values);
 	if (!numbers->config.lean) {
@@ -266,6 +268,7 @@ void numbers_state(struct numbers *numbers, struct state *state)
 	level_state(&numbers->level, state);
 	lags_state(&numbers->lags, state);
 	values_state(&numbers->values, state);
+	since_state(&numbers->since, &numbers->values, numbers->inputs, state);
 	for (int k = 0; k < LINEARS; k++)
 		if (had_linear(numbers, k, state))
 			rls_state(&numbers->linear[k], state);

@@ -51,6 +51,9 @@ static void fill_row(const struct numbers *numbers, const struct numbers_samples
 	for (size_t j = 0; j < inputs; j++)
 		to[j] = input_of(&numbers->values, from, raw, j);
 	values_fill(&numbers->values, raw, numbers->level.scale, to + inputs);
+	if (numbers->since.place >= 0)
+		since_fill(&numbers->since, raw, inputs, moment->known,
+			to + inputs + VALUES_EACH * numbers->since.place);
 }
 
 /* Least squares, in scales. */

@@ -85,6 +85,7 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 	to->band = from->band;
 	to->late = from->late;
 	to->taught = from->taught;
+	to->since = from->since;
 	to->lags = from->lags;
 	to->lags.history = history;
 	memcpy(history, from->lags.history, LAGS_HISTORY * sizeof(double));

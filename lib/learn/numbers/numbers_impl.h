@@ -11,6 +11,7 @@
 #include "learn/numbers/numbers.h"
 #include "learn/numbers/rls.h"
 #include "learn/numbers/rows.h"
+#include "learn/numbers/since.h"
 #include "learn/numbers/values.h"
 
 enum { NUMBERS_LATE = 255 }; /* rows; what is later counts as this late */
@@ -51,6 +52,7 @@ struct numbers {
 	struct level level;
 	struct lags lags;
 	struct values values;
+	struct since since;
 	struct rls linear[LINEARS];
 	struct bank bank;
 	struct grove grove;

@@ -134,8 +134,10 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	struct lags_moment moment, struct origin from, double number)
 {
 	struct level *level = &numbers->level;
-	const size_t floats = numbers->config.floats;
+	const float *raw = samples->raw ? samples->raw + (size_t)i * numbers->config.floats : NULL;
 	const struct level_value value = level_add(level, number);
+	const int64_t at = numbers->lags.seen;
+	struct values_change values;
 	float target[ROWS_TARGETS];
 	double change;
 
@@ -155,9 +157,11 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	learn_rows(numbers, i);
 	change = level->outlier ? 0 : value.level - from.base;
 	level_follow(level, value.level, change);
-	follow_values(numbers, values_learn(&numbers->values,
-				       samples->raw ? samples->raw + (size_t)i * floats : NULL,
-				       value.level - level->centre, change - level->drift));
+	values = values_learn(
+		&numbers->values, raw, value.level - level->centre, change - level->drift);
+	since_learn(
+		&numbers->since, &numbers->values, raw, numbers->inputs, at, moment.known, &values);
+	follow_values(numbers, values);
 	follow_seasons(numbers, lags_choose(&numbers->lags));
 }
 

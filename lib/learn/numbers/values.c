@@ -112,20 +112,17 @@ static void leave_out(struct values *values, struct values_column *column, unsig
 	column->place = column->count = -1;
 }
 
-/* Takes the first free place. */
-static void qualify(struct values *values, int j, unsigned *taken)
+int values_take(struct values *values, int32_t whose, struct values_change *change)
 {
-	struct values_column *column = &values->column[j];
-
 	for (int k = 0; k < VALUES_PLACES; k++) {
-		if (values->place[k] >= 0)
+		if (values->place[k] != -1)
 			continue;
-		values->place[k] = j;
-		column->place = k;
+		values->place[k] = whose;
 		values->used = k < values->used ? values->used : k + 1;
-		*taken |= 1U << k;
-		return;
+		change->taken |= 1U << k;
+		return k;
 	}
+	return -1;
 }
 
 struct values_change values_learn(
@@ -156,7 +153,7 @@ struct values_change values_learn(
 		column->level[at] = KEEP * column->level[at] + level;
 		column->change[at] = KEEP * column->change[at] + change;
 		if (column->place < 0 && column->count >= VALUES_FEWEST && values->seen >= SETTLED)
-			qualify(values, j, &changed.taken);
+			column->place = values_take(values, j, &changed);
 	}
 	return changed;
 }
@@ -201,7 +198,7 @@ static bool sound(const struct values *values)
 	for (int k = 0; k < VALUES_PLACES && right; k++) {
 		const int32_t j = values->place[k];
 
-		right = j >= -1 && j < values->columns && (k < values->used || j < 0) &&
+		right = j >= VALUES_CLOCK && j < values->columns && (k < values->used || j == -1) &&
 			(j < 0 || values->column[j].place == k);
 	}
 	for (int j = 0; j < values->columns && right; j++)

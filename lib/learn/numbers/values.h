@@ -22,7 +22,8 @@ enum {
 	VALUES_MOST = 64,
 	VALUES_PLACES = 16,   /* columns that have places at a time */
 	VALUES_COLUMNS = 256, /* the first ones, of an input that has more */
-	VALUES_EACH = 2       /* numbers of a place */
+	VALUES_EACH = 2,      /* numbers of a place */
+	VALUES_CLOCK = -2     /* whose place it may be besides (learn/numbers/since.h) */
 };
 
 struct values_column {
@@ -35,7 +36,7 @@ struct values {
 	int columns, used; /* used: places, in rows; some may be free */
 	int64_t seen;
 	struct values_column *column; /* [columns] */
-	int32_t place[VALUES_PLACES]; /* whose; -1: free */
+	int32_t place[VALUES_PLACES]; /* whose; -1: free, or VALUES_CLOCK */
 	bool binary[VALUES_COLUMNS];  /* columns that have had no values but 0 and 1 */
 };
 
@@ -59,6 +60,9 @@ static inline bool values_binary(const struct values *values, size_t column)
 /* level, change: of the target, from its centre and from the usual change. */
 struct values_change values_learn(
 	struct values *values, const float *raw, double level, double change);
+
+/* Takes the first free place for a column, or for the clock; -1: there is none. */
+int values_take(struct values *values, int32_t whose, struct values_change *change);
 
 /* Columns that were carried over from elsewhere: finds out again which are binary. */
 void values_sort_out(struct values *values);
