@@ -149,12 +149,58 @@ static void every_row_has_its_price(void **state)
 	assert_int_equal(priced, 7 * 5 + 2 * 4 + 7);
 }
 
+static void note_macs(void *context, int64_t macs)
+{
+	*(int64_t *)context += macs;
+}
+
+/*
+ * Multiply-adds of a sample beside passes of nets: inputs are 8 and a 1, units 12 and a 1, classes
+ * 5. The young net takes steps, and the label chain only counts.
+ */
+static void parts_have_their_prices(void **state)
+{
+	static const struct {
+		const char *heads;
+		double macs;
+	} rows[] = {
+		{"newton", 2 * (2 * 9 * 9 + 3 * 5 * 9)},
+		{"units", 2 * (2 * 13 * 13 + 3 * 5 * 13)},
+		{"linear", 2 * 9 * 9 + 3 * 5 * 9},
+		{"windows", 2048 * 8},
+		{"near", 2048 * 12},
+		{"forest", 200 + 400},
+		{"values", 2 * 6 * 8},
+		{"sparse", 3 * (8 + 128) * 5},
+		{"labels", 0},
+		{"young", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char heads[64];
+		int64_t macs = 0;
+		struct school school;
+
+		snprintf(heads, sizeof(heads), "fast.heads=%s", rows[i].heads);
+		school = school_watched(SETTINGS("fast.parts=none", "fast.mix_by=pool", heads),
+			(struct learner_watch){.context = &macs, .macs = note_macs}, NULL);
+		for (int k = 0; k < 3; k++)
+			school_reveal(&school);
+		if ((double)macs != 3 * STEP * rows[i].macs)
+			fail_msg("%s: %g multiply-adds, not %g", rows[i].heads,
+				(double)macs / (3 * STEP), rows[i].macs);
+		school_close(&school);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prices_are_what_passes_cost),
 		cmocka_unit_test(frozen_layers_are_not_paid_for),
 		cmocka_unit_test(every_row_has_its_price),
+		cmocka_unit_test(parts_have_their_prices),
 	};
 
 	return cmocka_run_group_tests_name("prices", tests, NULL, NULL);
