@@ -3,7 +3,8 @@
 Run folders of earlier versions (FOLDER is tests/golden/old) open in this one. stored-0.1 is a run of
 version 0.1 as a kill left it, on the baseline instruction set, with what 0.1 came to in end/. stored-X, live-X
 and backup-X are of version X (golden/make_stored_golden.py, make_live_golden.py, make_backup_golden.py), 0.2's as
-it was before there were releases. A backup that this version makes is tried, too. Prints TAP.
+it was before there were releases. numbers-S.tar.xz are runs of labels that are numbers, by checkpoints of the state
+version S (golden/make_numbers_golden.py). A backup that this version makes is tried, too. Prints TAP.
 """
 import csv
 import json
@@ -109,6 +110,21 @@ def backup(work, golden, name):
     live(run, golden, name)
 
 
+def numbers(work, golden):
+    """Killed after 100 rows, as a checkpoint of the first 64 and a journal: it goes on where it was."""
+    name, place = os.path.basename(golden).split(".")[0], os.path.join(work, os.path.basename(golden))
+    shutil.unpack_archive(golden, place)
+    with open(f"{place}/next.ndjson", encoding="utf-8") as sent:
+        done = call("run", "--resume", f"{place}/run", stdin=sent)
+    truth = {row["id"]: row["label"] for row in map(json.loads, lines(f"{place}/next.ndjson"))}
+    told = [row for row in map(json.loads, done.stdout.splitlines()) if "prediction" in row]
+    off = [abs(row["prediction"] - truth[row["id"]]) for row in told]
+    tap.verdict(done.returncode == 0 and len(told) == len(truth) == 20, f"a run of {name} is gone on with", done.stderr)
+    tap.verdict(off and sum(off) / len(off) < 1, "and knows what it had learned, of labels that spread by 25", off)
+    tap.verdict(all(row["low"] <= row["prediction"] <= row["high"] and row["high"] - row["low"] < 15 for row in told),
+                "with intervals", told)
+
+
 def versions(kind):
     return sorted(name[len(kind) + 1:] for name in os.listdir(old) if name.startswith(kind + "-"))
 
@@ -123,6 +139,8 @@ with tempfile.TemporaryDirectory() as place:
         if number != "0.1":  # whose journal has no answers: tests/cli/live_faults.py
             shutil.copytree(f"{old}/live-{number}/run", f"{place}/live-{number}")
             live(f"{place}/live-{number}", f"{old}/live-{number}", f"a live run of {number}")
+    for number in versions("numbers"):
+        numbers(place, f"{old}/numbers-{number}")
     for number in versions("backup"):
         backup(place, f"{old}/backup-{number}", f"a backup of {number}")
     subprocess.run([sys.executable, os.path.join(old, "../make_backup_golden.py"), retain, f"{place}/made"], check=True)
