@@ -26,15 +26,14 @@ const struct average_type *const average_types[] = {
 const struct option_row average_options[] = {
 	{"average", "kind", OPTION_CHOICE, "ama", "none | ema | ama",
 		"moving average of the parameters that predicts"},
-	{"average", "rule", OPTION_CHOICE, "window", "window | swap | paper",
+	{"average", "rule", OPTION_CHOICE, "window",
+		"window | window-longer | swap | swap-shorter | paper",
 		"ama: what delta adapts: window lengths, weights of new parameters (swap), or "
-		"gammas (paper)"},
+		"gammas (paper); -longer, -shorter: which window ties go to"},
 	{"average", "gamma", OPTION_FLOAT, "0.99", "(0, 1)",
 		"share that an average keeps at an update; ama: at the start"},
 	{"average", "delta", OPTION_FLOAT, "5", "(1, inf)",
 		"ama: ratio of the two windows, and the factor by which they change"},
-	{"average", "ties", OPTION_CHOICE, "second", "second | first",
-		"ama: which average is taken for the better one where both score alike"},
 	{"average", "window_max", OPTION_FLOAT, "2500", "(1, inf)",
 		"ama with rule = window: the longest window, in updates"},
 	{"average", "serve", OPTION_CHOICE, "average", "average | best",
@@ -63,7 +62,6 @@ void average_config(struct average_config *config, const struct options *options
 		.gamma = options_float(options, "average.gamma"),
 		.delta = options_float(options, "average.delta"),
 		.window_max = options_float(options, "average.window_max"),
-		.ties = options_choice(options, "average.ties"),
 		.every = options_int(options, "average.every"),
 	};
 }

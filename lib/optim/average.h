@@ -5,7 +5,7 @@
  *
  * AMA keeps two averages whose windows differ by a factor, and scores both. At the end of each
  * K_W iterations it continues from the better one and moves both windows to its side, by one of
- * three rules: window, swap, paper.
+ * one of the rules window, swap, paper, window-longer, swap-shorter.
  */
 #ifndef RETAIN_OPTIM_AVERAGE_H
 #define RETAIN_OPTIM_AVERAGE_H
@@ -21,16 +21,13 @@
 #include "nn/slices.h"
 #include "optim/scores.h"
 
-enum { AVERAGE_SECOND, AVERAGE_FIRST }; /* in the order of average.ties */
-
 struct average_config {
 	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
-	const char *rule;  /* ama: window, swap, paper */
+	const char *rule;  /* ama: window, swap, paper, window-longer, swap-shorter */
 	double gamma;      /* initial fraction that an average keeps at an update */
 	double delta;      /* ama: the factor between the windows, and by which they move */
 	double window_max; /* ama with rule window: the longest window, in updates */
 	int every;         /* K_M: iterations between updates */
-	int ties;          /* ama: AVERAGE_SECOND, AVERAGE_FIRST: which is better at a tie */
 	const struct engine *engine; /* whose processes keep averages in slices; may be NULL */
 };
 
@@ -55,8 +52,8 @@ const struct average_step *average_due(struct average *average, int64_t k);
 
 /*
  * The average that serves inference, 0 or 1; -1: the plain model. It is the better one by the
- * scores of the window so far; ties go to the second, as in Alg. 2, unless average.ties says first. While the window has no
- * scores, it is the one that inherited the weight of the last window's better one; in the first
+ * scores of the window so far; ties go to the second, as in Alg. 2, but by rules window-longer and
+ * swap-shorter to the first. While the window has no scores, it is the one that inherited the weight of the last window's better one; in the first
  * window, the first.
  */
 int average_best(const struct average *average, const struct scores *scores);

@@ -13,13 +13,14 @@
  * swap: the same moves, but of the weight g = 1 - gamma of the new parameters, for which
  * a limit of 1 makes sense. g1 starts as 1 - gamma0, so that MA1 starts as in the other
  * rules, and g2 = g1 / delta. Here MA1 has the shorter window; ties go to MA2, which has
- * the longer one. Averages that hardly move tie, and so grow longer still: average.ties = first
- * mends that.
+ * the longer one. Averages that hardly move tie, and so grow longer still; in swap-shorter ties
+ * go to MA1.
  *
  * window: what moves is the window w = 1 / (1 - gamma), in updates. w1 starts as
  * 1 / (1 - gamma0), and w2 = w1 / delta. If MA1 is better, both are multiplied by delta;
  * otherwise both are divided by it. w1 stays within [delta, window_max], from the start
- * on, so w2 is at least 1, which is the plain parameters.
+ * on, so w2 is at least 1, which is the plain parameters. Ties go to MA2, which has the
+ * shorter window; in window-longer, there to compare with, to MA1.
  */
 #include "optim/average_type.h"
 
@@ -31,6 +32,7 @@ struct ama_rule {
 	void (*move)(struct average *average, int better);
 	double (*gamma)(double weight);
 	bool limited; /* by window_max */
+	int at_tie;   /* which average is the better one */
 };
 
 /* Alg. 2's moves. The one that inherits the better one's weight serves until there are scores. */
@@ -102,9 +104,11 @@ static double window_gamma(double weight)
 }
 
 static const struct ama_rule rules[] = {
-	{"window", window_start, window_move, window_gamma, true},
-	{"swap", swap_start, literal_move, swap_gamma, false},
-	{"paper", paper_start, literal_move, paper_gamma, false},
+	{"window", window_start, window_move, window_gamma, true, 1},
+	{"window-longer", window_start, window_move, window_gamma, true, 0},
+	{"swap", swap_start, literal_move, swap_gamma, false, 1},
+	{"swap-shorter", swap_start, literal_move, swap_gamma, false, 0},
+	{"paper", paper_start, literal_move, paper_gamma, false, 1},
 };
 
 static int check(struct average *average, struct err *err)
@@ -116,7 +120,9 @@ static int check(struct average *average, struct err *err)
 			average->rule = &rules[i];
 	if (!average->rule)
 		return err_set(err, ERR_INPUT,
-			"average.rule = %s: not one of window | swap | paper", c->rule);
+			"average.rule = %s: not one of window | window-longer | swap | "
+			"swap-shorter | paper",
+			c->rule);
 	average->config.rule = average->rule->name;
 	if (average->rule->limited && c->window_max < c->delta)
 		return err_set(err, ERR_INPUT,
@@ -142,7 +148,7 @@ static int compare(const struct average *average, const struct scores *scores)
 	const struct score *sums = scores->sum + SCORES_AVERAGE;
 
 	if (sums[0].accuracy == sums[1].accuracy)
-		return average->config.ties == AVERAGE_FIRST ? 0 : 1;
+		return average->rule->at_tie;
 	return sums[0].accuracy > sums[1].accuracy ? 0 : 1;
 }
 
