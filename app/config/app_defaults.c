@@ -78,13 +78,13 @@ static int fill_bad(struct options *options, const struct records_info *info, st
 {
 	enum { FEW = 10 };
 	const double share = info->count > 10 * FEW ? (double)FEW / (double)info->count : 0.1;
-	char most[32];
+	char most[TEXT_NUMBER];
 	int code = defaults_set(options, "stream.on_bad", "skip", err);
 
 	if (code || options_origin(options, "stream.on_bad") != ORIGIN_DATA ||
 		share <= options_float(options, "stream.max_bad"))
 		return code;
-	snprintf(most, sizeof(most), "%.4f", share);
+	text_from_double(most, share);
 	return defaults_set(options, "stream.max_bad", most, err);
 }
 

@@ -196,8 +196,8 @@ static void describe_choice(const struct stored *s, struct text *words)
 			"never trained",
 			100 * options_float(o, "replay.holdout"));
 	if (options_origin(o, "stream.on_bad") == ORIGIN_DATA)
-		text_addf(words, "; unreadable pictures are left out, up to %.0f of them",
-			floor(options_float(o, "stream.max_bad") * (double)info->samples + 0.5));
+		text_addf(words, "; unreadable pictures are left out, up to %" PRId64 " of them",
+			source_may_skip(s->source));
 }
 
 /* Of a stream that is no data set: its name, and how much there is. */

@@ -397,8 +397,9 @@ static int make_order(struct data *data, const struct options *options, struct e
 		return code;
 	if (data->without_class)
 		find_bad(data);
-	if ((double)data->without_class >
-		(data->skips ? data->max_bad : 0) * (double)records_info(data->records)->count)
+	if (data->without_class >
+		(data->skips ? substitutes_share(data->max_bad, records_info(data->records)->count)
+			     : 0))
 		return refuse_bad(data, err);
 	if (!data->order.samples || !data->order.classes)
 		return err_set(err, ERR_INPUT,
@@ -440,6 +441,25 @@ static int make_info(struct data *data, const struct options *options, struct er
 	return 0;
 }
 
+static int64_t sample_record(const void *context, int64_t sample)
+{
+	return record_of(context, sample);
+}
+
+static void bound(struct data *data)
+{
+	const int64_t all = data->order.samples + data->order.count;
+	const int64_t records = records_info(data->records)->count - data->without_class;
+	const struct substitutes_config config = {.stream = data->order.samples,
+		.all = all,
+		.records = all < records ? all : records,
+		.most = data->max_bad,
+		.record_of = sample_record,
+		.context = data};
+
+	substitutes_bound(&data->bad, &config);
+}
+
 static int data_open(struct source *source, const struct options *options, struct err *err)
 {
 	struct data *data = (struct data *)source;
@@ -460,8 +480,7 @@ static int data_open(struct source *source, const struct options *options, struc
 		code = make_info(data, options, err);
 	if (code)
 		return code;
-	substitutes_bound(&data->bad, data->order.samples, data->order.samples + data->order.count,
-		data->max_bad);
+	bound(data);
 	return make_readers(data, options, err);
 }
 
@@ -527,6 +546,13 @@ bool source_write_schema(const struct source *source, struct jwriter *json)
 		return false;
 	}
 	return true;
+}
+
+int64_t source_may_skip(const struct source *source)
+{
+	const struct data *data = source->type == &source_data ? const_data(source) : NULL;
+
+	return data && data->skips ? substitutes_share(data->max_bad, data->bad.config.records) : 0;
 }
 
 double source_waited(const struct source *source)

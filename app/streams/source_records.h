@@ -4,8 +4,8 @@
  * (streams/loader.h).
  *
  * An unreadable record is an error or, with stream.on_bad = skip, is replaced, input and label,
- * by the nearest readable one before it; replacing more than a fraction stream.max_bad of what
- * was read is an error.
+ * by the nearest readable one before it; more than a fraction stream.max_bad of unreadable ones is
+ * an error.
  */
 #ifndef RETAIN_STREAMS_SOURCE_RECORDS_H
 #define RETAIN_STREAMS_SOURCE_RECORDS_H
@@ -30,6 +30,9 @@ bool source_class_names(struct source *source, const char **names);
  * section, become inputs. False: they are plain numbers, and nothing was written.
  */
 bool source_write_schema(const struct source *source, struct jwriter *json);
+
+/* How many of its records may be unreadable (stream.max_bad); 0 for other sources. */
+int64_t source_may_skip(const struct source *source);
 
 /* Seconds spent on requests for samples; 0 for other sources. */
 double source_waited(const struct source *source);
