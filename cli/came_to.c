@@ -16,14 +16,12 @@ struct rest {
 	const char *means;
 };
 
-enum { SHARE_LEAST = 5 };
-
 static void add_share(
 	struct text *out, const char *name, double share, double plain, const struct rest *rest)
 {
 	const bool meant = rest && rest->means && isnan(plain);
 
-	if (isnan(share) || (rest && rest->samples > 0 && rest->samples < SHARE_LEAST))
+	if (isnan(share) || (rest && rest->samples > 0 && rest->samples < SUMMARY_LEAST))
 		return;
 	text_addf(out, "  %-26s%6.1f %%", name, 100 * share);
 	if (!isnan(plain))
@@ -49,7 +47,7 @@ static struct rest at_most(int64_t samples)
 /* Where there are no more than the last 1 000, the line above says it. */
 static void add_recent(struct text *out, double share, const struct run_rests *rests)
 {
-	if (!rests->recent || rests->recent >= RUN_LOG_RECENT)
+	if (!rests->le || rests->le > RUN_LOG_RECENT)
 		add_share(out, "  of the last 1 000", share, NAN, NULL);
 }
 

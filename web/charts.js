@@ -25,7 +25,7 @@ function whyNoAverage() {
 /*
  * `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out.
  * `of`: the only kind of target that it is for; `numbers`: what is said otherwise of numbers. `blind`: lines but the
- * solid one never look at an input. `few`: the note where there were fewer than the latest 1 000. `thin`: what would be dashed is no plain model, and is a thin line. `log`: a log scale, or one where values are far apart ("wide").
+ * solid one never look at an input. `few`: the note where there were no more than the latest 1 000. `thin`: what would be dashed is no plain model, and is a thin line. `log`: a log scale, or one where values are far apart ("wide").
  * `least`, `most`: no axis goes beyond. `span`: what is drawn around a line that does not move.
  */
 const charts = [
@@ -387,7 +387,7 @@ function placeChart(chart, parent) {
 	const words = element("div", card, undefined, groups.length > 1 ? "words tall" : "words");
 	const rest = chart.rest && groups.length === 1 ? groupRest(groups[0], chart.rest) : "";
 	/* Of no more predictions than that, the latest ones are all of them. */
-	const few = chart.few && runs.every((run) => run.rests.recent && run.rests.recent < data.recent);
+	const few = chart.few && runs.every((run) => run.rests.le <= data.recent);
 	element("div", words, (few ? chart.few : chart.note) + (rest ? "; at the end of " + rest : ""), "readout");
 	const place = element("div", words, undefined, "readout value");
 	const frame = element("div", card, undefined, "frame"), plot = element("div", frame, undefined, "plot");

@@ -178,10 +178,9 @@ function spreadOf(group, value) {
 }
 
 /* A share, unless it is of a handful of samples, or its name says of more than there were: then it says nothing new. */
-const SHARE_LEAST = 5;
 function measured(run, value, name) {
-	const samples = run.rests[name];
-	return samples && samples < (name === "recent" ? data.recent : SHARE_LEAST) ? null : value;
+	const few = name === "recent" ? run.rests.le <= data.recent : run.rests[name] < data.least;
+	return few ? null : value;
 }
 
 /* "13 samples": what a number of a run rests on, where it is few; "" where it is many or not known. */

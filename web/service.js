@@ -11,7 +11,7 @@ const serviceRows = [
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["accuracy before the label", (now) => now.le, percentWords, "variance explained"],
-	["of the last 1 000", (now) => now.recent, percentWords],
+	["of the last 1 000", (now) => now.samples > data.recent ? now.recent : null, percentWords],
 	["balanced accuracy", (now) => now.balanced, percentWords],
 	["AUC", (now) => now.auc, (x) => x.toFixed(3)],
 	["right on held-out samples", (now) => now.val, percentWords, "explained, held-out samples"],
@@ -86,7 +86,7 @@ function drawContenders(now) {
 		element("td", row, one.serves ? `${one.name}, answers` : one.name);
 		element("td", row, one.labels.toLocaleString("en"));
 		element("td", row, one.score !== null && ofNumbers() ? String(Number(one.score.toPrecision(4))) : share(one.score));
-		element("td", row, share(one.recent));
+		element("td", row, share(one.labels > data.recent ? one.recent : null));
 		element("td", row, one.ahead === null ? "–" : one.ahead.toFixed(1));
 		element("td", row, one.p === null ? "–" : String(Number(one.p.toPrecision(2))));
 	}

@@ -192,8 +192,8 @@ static void forget(struct contest_run *run)
 static int measure(struct contest_run *run, struct err *err)
 {
 	struct run_log *log;
-	const int code = run_log_open(
-		&log, run->folder, RUN_LOG_METRICS | RUN_LOG_EVENTS | RUN_LOG_MATRIX, err);
+	const int code = run_log_open(&log, run->folder,
+		RUN_LOG_METRICS | RUN_LOG_EVENTS | RUN_LOG_MATRIX | RUN_LOG_FACTS, err);
 
 	if (code)
 		return code;

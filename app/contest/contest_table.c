@@ -36,6 +36,13 @@ static bool next_measure(const char **list, int *measure)
 	return true;
 }
 
+static const char *title_of(const struct contest *contest, int measure)
+{
+	const char *other = contest->numbers ? measures[measure].number_title : NULL;
+
+	return other ? other : measures[measure].title;
+}
+
 static int columns_of(const char *words)
 {
 	int columns = 0;
@@ -123,7 +130,7 @@ static void cell_of_difference(
 /* A measure's column is as wide as the widest of its title and cells, and some air. */
 static int column_width(const struct contest *contest, int first, int measure, cell_fn *cell_of)
 {
-	int width = columns_of(measures[measure].title);
+	int width = columns_of(title_of(contest, measure));
 	char cell[CELL];
 
 	for (int v = first; v < contest->variant_count; v++) {
@@ -167,7 +174,7 @@ static const char *add_block(
 
 	text_addf(out, "  %-*s", width, "");
 	for (int i = 0; i < count && next_measure(&list, &m); i++)
-		add_right(out, measures[m].title,
+		add_right(out, title_of(contest, m),
 			column_width(contest, rows->first, m, rows->cell_of));
 	text_add(out, "\n");
 	for (int v = rows->first; v < contest->variant_count; v++) {
@@ -316,6 +323,29 @@ void contest_table(const struct contest *contest, int width, struct text *out)
 	add_failures(contest, out);
 }
 
+static const char *help_of(const struct contest *contest, int measure)
+{
+	const char *other = contest->numbers ? measures[measure].number_help : NULL;
+
+	return other ? other : measures[measure].help;
+}
+
+void contest_legend(const struct contest *contest, struct text *out)
+{
+	const char *list = contest_shown(contest);
+	int width = 0, m;
+
+	while (next_measure(&list, &m))
+		if (columns_of(title_of(contest, m)) > width)
+			width = columns_of(title_of(contest, m));
+	text_add(out, "\n");
+	/* Who sees what the first of many ranges is knows the others. */
+	for (list = contest_shown(contest); next_measure(&list, &m);)
+		if (measures[m].range < 2)
+			text_addf(out, "  %-*s  %s\n", width, title_of(contest, m),
+				help_of(contest, m));
+}
+
 /* ---- CSV ---- */
 
 static void add_number(struct text *out, double value)
@@ -384,7 +414,7 @@ void contest_table_tex(const struct contest *contest, struct text *out)
 	text_add(out, "}\n\\toprule\n");
 	for (list = contest_shown(contest); next_measure(&list, &m);) {
 		text_add(out, " & ");
-		add_tex(out, measures[m].title);
+		add_tex(out, title_of(contest, m));
 		if (measures[m].share)
 			text_add(out, " (\\%)");
 	}

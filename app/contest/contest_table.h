@@ -14,6 +14,9 @@ const char *contest_shown(const struct contest *contest);
  */
 void contest_table(const struct contest *contest, int width, struct text *out);
 
+/* What its columns are, a line each. */
+void contest_legend(const struct contest *contest, struct text *out);
+
 /* One row per variant: mean and sd of every measure, and the table's differences. */
 void contest_table_csv(const struct contest *contest, struct text *out);
 

@@ -25,60 +25,66 @@
 /* clang-format on */
 
 const struct measure measures[MEASURES + 1] = {
-	{"le", "accuracy (LE)", "learning efficacy over the whole run", true, 2, "le",
-		SUMMARY_LAST},
-	{"ir", "retention (IR)", "information retention at the end", true, 2, "ir", SUMMARY_LAST},
-	{"late_ir", "late IR", "the same, mean of the last quarter of evaluations", true, 2, "ir",
+	{"le", "accuracy (LE)", "predicted right before the label came, over the whole run", true,
+		2, "le", SUMMARY_LAST, .number_title = "R2 (LE)",
+		.number_help = "share of variance explained right before the label came"},
+	{"ir", "retention (IR)", "right on evaluation data of all the past, at the end", true, 2,
+		"ir", SUMMARY_LAST,
+		.number_help = "variance explained on evaluation data of all the past"},
+	{"late_ir", "late IR", "retention, mean of the last quarter of evaluations", true, 2, "ir",
 		SUMMARY_LATE},
-	{"mean_ir", "mean IR", "the same, mean over all evaluations of the run", true, 2, "ir",
+	{"mean_ir", "mean IR", "retention, mean of all evaluations of the run", true, 2, "ir",
 		SUMMARY_ALL},
-	{"early_ir", "early IR", "the same, mean of the first quarter of evaluations", true, 2,
+	{"early_ir", "early IR", "retention, mean of the first quarter of evaluations", true, 2,
 		"ir", SUMMARY_EARLY},
-	{"ft", "next (FT)", "forward transfer, the last that could be measured", true, 2, "ft",
-		SUMMARY_LAST},
-	{"late_ft", "late FT", "the same, mean of the last quarter that could be", true, 2, "ft",
-		SUMMARY_LATE},
+	{"ft", "next (FT)", "forward transfer: right on data that was still to come", true, 2, "ft",
+		SUMMARY_LAST, .number_help = "variance explained on data that was still to come"},
+	{"late_ft", "late FT", "forward transfer, mean of the last quarter of evaluations", true, 2,
+		"ft", SUMMARY_LATE},
 	{"ir_sgd", "IR of SGD", "retention of the plain model of the same run", true, 2, "ir_sgd",
 		SUMMARY_LAST},
-	{"late_ir_sgd", "late IR of SGD", "the same, mean of the last quarter", true, 2, "ir_sgd",
-		SUMMARY_LATE},
-	{"early_ir_sgd", "early IR of SGD", "the same, mean of the first quarter", true, 2,
-		"ir_sgd", SUMMARY_EARLY},
+	{"late_ir_sgd", "late IR of SGD", "retention of the plain model, mean of the last quarter",
+		true, 2, "ir_sgd", SUMMARY_LATE},
+	{"early_ir_sgd", "early IR of SGD",
+		"retention of the plain model, mean of the first quarter", true, 2, "ir_sgd",
+		SUMMARY_EARLY},
 	{"ft_sgd", "FT of SGD", "forward transfer of the plain model", true, 2, "ft_sgd",
 		SUMMARY_LAST},
-	{"late_ft_sgd", "late FT of SGD", "the same, mean of the last quarter", true, 2, "ft_sgd",
-		SUMMARY_LATE},
-	{"blind", "blind", "learning efficacy of guessing by the last labels", true, 2, "blind",
+	{"late_ft_sgd", "late FT of SGD", "forward transfer of the plain model, the last quarter",
+		true, 2, "ft_sgd", SUMMARY_LATE},
+	{"blind", "blind", "accuracy of guessing by the last labels", true, 2, "blind",
 		SUMMARY_LAST},
 	{"lr", "rate", "learning rate at the end", false, 5, "lr", SUMMARY_LAST},
-	{"first_cut", "first cut", "share of the run until the rate is first cut", true, 2,
+	{"first_cut", "first cut", "share of the run before the rate is first cut", true, 2,
 		.first_cut = true},
-	{"sigma", "gap", "validation accuracy of the average less that of SGD, at the end", true, 2,
-		"sigma", SUMMARY_LAST},
-	{"late_sigma", "late gap", "the same, mean of the last quarter", true, 2, "sigma",
-		SUMMARY_LATE},
+	{"sigma", "gap", "validation accuracy of the average less that of SGD", true, 2, "sigma",
+		SUMMARY_LAST},
+	{"late_sigma", "late gap", "that gap, mean of the last quarter of evaluations", true, 2,
+		"sigma", SUMMARY_LATE},
 	{"val_acc", "val acc", "validation accuracy of the best average at the end", true, 2,
 		"val_acc_ma", SUMMARY_LAST},
-	{"late_val_acc", "late val acc", "the same, mean of the last quarter", true, 2,
-		"val_acc_ma", SUMMARY_LATE},
-	{"late_val_acc_sgd", "late val acc of SGD", "the same of the plain model", true, 2,
-		"val_acc_sgd", SUMMARY_LATE},
+	{"late_val_acc", "late val acc", "val acc, mean of the last quarter of evaluations", true,
+		2, "val_acc_ma", SUMMARY_LATE},
+	{"late_val_acc_sgd", "late val acc of SGD",
+		"validation accuracy of the plain model, last quarter", true, 2, "val_acc_sgd",
+		SUMMARY_LATE},
 	{"val_loss", "val loss", "validation loss of the best average at the end", false, 3,
 		"val_loss_ma", SUMMARY_LAST},
-	{"early_val_loss", "early val loss", "the same, mean of the first quarter", false, 3,
-		"val_loss_ma", SUMMARY_EARLY},
-	{"late_val_loss", "late val loss", "the same, mean of the last quarter", false, 3,
-		"val_loss_ma", SUMMARY_LATE},
-	{"le5", "LE top 5", "learning efficacy, a label among five guesses", true, 2, "le5",
-		SUMMARY_LAST},
-	{"le_ever", "LE ever", "with fast weights: learning efficacy of the slow net", true, 2,
+	{"early_val_loss", "early val loss", "val loss, mean of the first quarter of evaluations",
+		false, 3, "val_loss_ma", SUMMARY_EARLY},
+	{"late_val_loss", "late val loss", "val loss, mean of the last quarter of evaluations",
+		false, 3, "val_loss_ma", SUMMARY_LATE},
+	{"le5", "LE top 5", "label among the first five guesses, made before it came", true, 2,
+		"le5", SUMMARY_LAST},
+	{"le_ever", "LE ever", "with fast weights: accuracy (LE) of the slow net", true, 2,
 		"le_ever", SUMMARY_LAST},
 	{"late_ir_now", "late IR now", "with fast weights: late IR of the mixture", true, 2,
 		"ir_now", SUMMARY_LATE},
-	{"late_ft_now", "late FT now", "the same for FT", true, 2, "ft_now", SUMMARY_LATE},
-	{"balanced", "balanced", "balanced accuracy before the label, of uneven classes", true, 2,
-		"balanced", SUMMARY_LAST},
-	{"f1", "F1", "mean F1 of uneven classes", true, 2, "f1", SUMMARY_LAST},
+	{"late_ft_now", "late FT now", "with fast weights: late FT of the mixture", true, 2,
+		"ft_now", SUMMARY_LATE},
+	{"balanced", "balanced", "balanced accuracy before the label", true, 2, "balanced",
+		SUMMARY_LAST},
+	{"f1", "F1", "mean F1 of the classes, before the label", true, 2, "f1", SUMMARY_LAST},
 	{"f1_rare", "F1 rare", "F1 of the rarer of two uneven classes", true, 2, "f1_rare",
 		SUMMARY_LAST},
 	{"auc", "AUC", "of two uneven classes, latest 10 000 predictions", true, 2, "auc",
@@ -92,33 +98,32 @@ const struct measure measures[MEASURES + 1] = {
 		2, "le_album", SUMMARY_LAST},
 	{"cost", "cost", "compute per iteration; plain SGD is 1", false, 2, "cost", SUMMARY_LAST,
 		.per_iteration = true},
-	{"forgetting", "forgetting",
-		"mean over past time bins: best accuracy so far less that at the end", true, 2,
+	{"forgetting", "forgetting", "best accuracy on past data less that at the end", true, 2,
 		"forgetting", SUMMARY_LAST},
-	{"bwt", "BWT", "backward transfer: accuracy at the end less that when a bin became past",
-		true, 2, "bwt", SUMMARY_LAST},
-	{"kept", "kept", "samples that are kept at the end, for training and validation", false, 0,
-		"kept", SUMMARY_LAST},
-	{"mae", "MAE", "numbers: mean absolute error before the label", false, MEASURE_QUANTITY,
-		"mae", SUMMARY_LAST},
-	{"rmse", "RMSE", "numbers: root of the mean squared error", false, MEASURE_QUANTITY, "rmse",
+	{"bwt", "BWT", "backward transfer: accuracy at the end less that of then", true, 2, "bwt",
 		SUMMARY_LAST},
-	{"mae_last", "last value", "numbers: MAE of the last value", false, MEASURE_QUANTITY,
+	{"kept", "kept", "samples kept at the end, to train and to validate on", false, 0, "kept",
+		SUMMARY_LAST},
+	{"mae", "MAE", "mean absolute error before the label", false, MEASURE_QUANTITY, "mae",
+		SUMMARY_LAST},
+	{"rmse", "RMSE", "root of the mean squared error before the label", false, MEASURE_QUANTITY,
+		"rmse", SUMMARY_LAST},
+	{"mae_last", "last value", "MAE of always saying the last value", false, MEASURE_QUANTITY,
 		"mae_last", SUMMARY_LAST},
-	{"mae_mean", "mean", "numbers: MAE of the mean so far", false, MEASURE_QUANTITY, "mae_mean",
+	{"mae_mean", "mean", "MAE of always saying the mean so far", false, MEASURE_QUANTITY,
+		"mae_mean", SUMMARY_LAST},
+	{"inside", "in band", "share of labels within their intervals", true, 2, "inside",
 		SUMMARY_LAST},
-	{"inside", "in band", "numbers: share of labels within their intervals", true, 2, "inside",
+	{"width", "width", "mean width of the intervals", false, MEASURE_QUANTITY, "width",
 		SUMMARY_LAST},
-	{"width", "width", "numbers: mean width of the intervals", false, MEASURE_QUANTITY, "width",
-		SUMMARY_LAST},
-	{"seconds", "seconds", "time it took", false, 1, "seconds", SUMMARY_LAST},
+	{"seconds", "seconds", "how long a run took", false, 1, "seconds", SUMMARY_LAST},
 	RANGES("range", "range", "late accuracy on data of the", false),
 	RANGES("mid", "mid",
 		"accuracy at half of the run, or at the scale's moment, on data of the", true),
-	{"tilt", "old less new", "late accuracy on data of the first half less that of the second",
+	{"tilt", "old less new", "late accuracy on the first half of the stream less the second",
 		true, 2, .tilt = true},
-	{"mid_tilt", "past less future", "the same at that moment", true, 2, .tilt = true,
-		.at_moment = true},
+	{"mid_tilt", "past less future", "at half of the run: accuracy on the past less the future",
+		true, 2, .tilt = true, .at_moment = true},
 };
 
 int measure_find(const char *name)
@@ -187,8 +192,23 @@ static double first_cut(const struct run_log *log)
 	return (double)log->cuts[0].iteration / (double)log->rows[log->count - 1].iteration;
 }
 
+/* Of a handful of samples there is no retention and no transfer. */
+static bool few(const struct measure *measure, const struct run_rests *rests)
+{
+	const bool ir = !strncmp(measure->column, "ir", 2), ft = !strncmp(measure->column, "ft", 2);
+	const int64_t samples = ir                                    ? rests->ir
+				: ft && measure->span == SUMMARY_LAST ? rests->ft
+				: ft                                  ? rests->late_ft
+								      : 0;
+
+	return samples && samples < SUMMARY_LEAST;
+}
+
 void measure_log(const struct run_log *log, double moment, double values[MEASURES])
 {
+	struct run_rests rests;
+
+	run_log_rests(log, &rests);
 	for (int i = 0; i < MEASURES; i++) {
 		const struct measure *measure = &measures[i];
 
@@ -200,8 +220,10 @@ void measure_log(const struct run_log *log, double moment, double values[MEASURE
 			values[i] = measure_range(measure, &log->matrix, moment);
 			continue;
 		}
-		values[i] = summary_value(
-			log->rows, log->count, metrics_column(measure->column), measure->span);
+		values[i] = few(measure, &rests)
+				    ? NAN
+				    : summary_value(log->rows, log->count,
+					      metrics_column(measure->column), measure->span);
 		if (measure->per_iteration && log->count)
 			values[i] /= (double)log->rows[log->count - 1].iteration;
 	}

@@ -21,7 +21,7 @@ enum {
 struct measure {
 	const char *name;   /* as in experiments */
 	const char *title;  /* of a column */
-	const char *help;   /* one line */
+	const char *help;   /* a line of the legend */
 	bool share;         /* in [0, 1]: shown in percent, differences in points */
 	int digits;         /* after the point, as shown; or MEASURE_QUANTITY: */
 	const char *column; /* of metrics.csv, and which of its rows; */
@@ -31,6 +31,7 @@ struct measure {
 	int range;      /* or else a range of the matrix, from 1, */
 	bool tilt;      /* or its first half minus its second, */
 	bool at_moment; /* ... in the row at a moment of the run, not over the late ones */
+	const char *number_title, *number_help; /* where labels are numbers; NULL: the same */
 };
 
 extern const struct measure measures[MEASURES + 1]; /* ends with a row without a name */
@@ -42,7 +43,7 @@ int measure_find(const char *name);
 int measure_digits(const struct measure *measure, double value);
 
 /*
- * All of them; NAN if the run did not measure it. moment: the share of the run that those of its
+ * All of them; NAN if the run did not measure it, or on a handful of samples. moment: the share of the run that those of its
  * middle are measured at.
  */
 void measure_log(const struct run_log *log, double moment, double values[MEASURES]);

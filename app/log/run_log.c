@@ -222,7 +222,6 @@ void run_log_rests(const struct run_log *log, struct run_rests *rests)
 	if (!ir && log->state == RUN_LOG_ENDED)
 		ir = count_of(log, "data.evaluation_samples");
 	*rests = (struct run_rests){.le = samples,
-		.recent = samples < RUN_LOG_RECENT ? samples : RUN_LOG_RECENT,
 		.ir = ir,
 		.ft = count_of(log, "ft_samples"),
 		.late_ir = ir,

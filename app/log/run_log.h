@@ -187,7 +187,7 @@ const char *run_log_class_name(const struct run_log *log, int64_t label);
  */
 enum { RUN_LOG_FEW = 100, RUN_LOG_RECENT = 1000 };
 struct run_rests {
-	int64_t le, recent, ir, ft, held_out;
+	int64_t le, ir, ft, held_out;
 	int64_t late_ir, late_ft; /* the most of those evaluations */
 };
 void run_log_rests(const struct run_log *log, struct run_rests *rests);

@@ -21,6 +21,8 @@ struct panel {
 	const char *title, *y_label;
 	double scale;
 	int solid, dashed, dotted; /* of enum curve_kind; -1: none */
+	const char *few; /* the title where no run has more than the latest 1 000 samples */
+	bool thin;       /* what would be dashed is no plain model, and is a thin line */
 	bool log, step, level, cuts, alarms, accuracy;
 	double settle; /* the share of the run that may lie outside, being far from all others */
 };
@@ -33,11 +35,12 @@ static const struct panel panels[] = {
 	{"Validation loss", "loss, nats", 1, CURVE_LOSS, CURVE_LOSS_SGD, -1, .cuts = true},
 	{"σ: what averaging gains", "σ, points of accuracy", 100, CURVE_SIGMA, -1, -1,
 		.level = true, .cuts = true, .settle = 0.03},
-	{"Before the label: last 1 000, all (dashed), guess (dotted)", "accuracy, %", 100,
-		CURVE_RECENT, CURVE_LE, CURVE_BLIND, .alarms = true, .accuracy = true},
+	{"Before the label: last 1 000 (thick), all (thin), guess (dotted)", "accuracy, %", 100,
+		CURVE_RECENT, CURVE_LE, CURVE_BLIND, "Before the label: all, guess (dotted)",
+		.thin = true, .alarms = true, .accuracy = true},
 	{"Forward transfer", "FT, %", 100, CURVE_FT, CURVE_FT_SGD, -1, .accuracy = true},
-	{"Windows of the averages", "1/(1−γ), updates", 1, CURVE_WINDOW1, CURVE_WINDOW2, -1,
-		.log = true, .step = true},
+	{"Windows of the averages: longer (thick), shorter (thin)", "1/(1−γ), updates", 1,
+		CURVE_WINDOW1, CURVE_WINDOW2, -1, .thin = true, .log = true, .step = true},
 };
 
 /* All that a panel is drawn from. */
@@ -156,7 +159,9 @@ static int add_group(struct drawing *drawing, const struct panel *panel, int gro
 		add_line(drawing, &curves[2], group, -1, PLOT_DOTTED);
 	if (curves[1].count && !same_curve(&curves[0], &curves[1]))
 		add_line(drawing, &curves[1], group, group,
-			curves[0].count ? PLOT_DASHED : PLOT_SOLID);
+			!curves[0].count ? PLOT_SOLID
+			: panel->thin    ? PLOT_THIN
+					 : PLOT_DASHED);
 	if (curves[0].count)
 		add_line(drawing, &curves[0], group, group, PLOT_SOLID);
 	return 0;
@@ -266,6 +271,19 @@ static double last_iteration(const struct run_set *set)
 	return last;
 }
 
+/* Of no more than the latest 1 000, those are all. */
+static const char *title_of(const struct panel *panel, const struct run_set *set)
+{
+	bool few = true;
+
+	for (int i = 0; i < set->count; i++) {
+		const struct run_log *log = set->entries[i].log;
+
+		few = few && (!log->count || log->rows[log->count - 1].samples <= RUN_LOG_RECENT);
+	}
+	return few && panel->few ? panel->few : panel->title;
+}
+
 /* Leaves out what comes later. */
 static void keep_until(struct drawing *drawing, double x_most)
 {
@@ -295,7 +313,7 @@ static int draw_panel(struct text *out, struct drawing *drawing, const struct pa
 		return code;
 	if (!add_marks(drawing, panel))
 		return err_memory(err, "a figure", sizeof(struct plot_mark));
-	plot->title = panel->title;
+	plot->title = title_of(panel, drawing->set);
 	plot->x_label = "training iterations";
 	plot->y_label = panel->y_label;
 	plot->x_most = (share > 0 ? share : 1) * last_iteration(drawing->set);
@@ -350,7 +368,7 @@ static int figure_panels(
 	int code = drawing_init(&drawing, set, err), lines = 0;
 
 	plot_begin(out, width, panels_high + figure_legend(NULL, set, panels_high, width) + 6,
-		count > 1 ? "retain" : panels[first].title);
+		count > 1 ? "retain" : title_of(&panels[first], set));
 	for (int i = 0; i < count && !code; i++) {
 		struct plot plot = {.left = count > 1 ? i % 2 * wide : 0,
 			.top = i / 2 * high,

@@ -233,12 +233,13 @@ static void draw_band(struct text *out, const struct frame *frame, const struct 
 		colour_of(line->colour), line->dash == PLOT_SOLID ? "0.2" : "0.08");
 }
 
-static const char *dashes(enum plot_dash dash)
+static const char *stroke_of(enum plot_dash dash)
 {
 	static const char *const forms[] = {
-		[PLOT_SOLID] = "",
-		[PLOT_DASHED] = " stroke-dasharray=\"7 4\"",
-		[PLOT_DOTTED] = " stroke-dasharray=\"2 3\"",
+		[PLOT_SOLID] = "stroke-width=\"2\"",
+		[PLOT_DASHED] = "stroke-width=\"1.5\" stroke-dasharray=\"7 4\"",
+		[PLOT_DOTTED] = "stroke-width=\"1.5\" stroke-dasharray=\"2 3\"",
+		[PLOT_THIN] = "stroke-width=\"0.8\"",
 	};
 
 	return forms[dash];
@@ -266,9 +267,8 @@ static void draw_line(
 			text_addf(out, "L%.1f %.1f", x, y);
 		before = y;
 	}
-	text_addf(out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n",
-		colour_of(line->colour), line->dash == PLOT_SOLID ? "2" : "1.5",
-		dashes(line->dash));
+	text_addf(out, "\" fill=\"none\" stroke=\"%s\" %s/>\n", colour_of(line->colour),
+		stroke_of(line->dash));
 }
 
 static void widen(double *least, double *most, double value)

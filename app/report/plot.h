@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-enum plot_dash { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED };
+enum plot_dash { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED, PLOT_THIN };
 
 struct plot_line {
 	const double *x, *y;

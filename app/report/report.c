@@ -177,7 +177,6 @@ static void add_rests(struct jwriter *out, const struct run_log *run)
 		{"same", rests.le},
 		{"most", rests.le},
 		{"chain", rests.le},
-		{"recent", rests.recent},
 		{"ir", rests.ir},
 		{"late_ir", rests.late_ir},
 		{"ft", rests.ft},
@@ -582,6 +581,7 @@ void report_data(struct text *words, const struct run_set *set, bool watch)
 	jwriter_text(&out, "version", RETAIN_VERSION);
 	jwriter_truth(&out, "watch", watch);
 	jwriter_whole(&out, "few", RUN_LOG_FEW);
+	jwriter_whole(&out, "least", SUMMARY_LEAST);
 	jwriter_whole(&out, "recent", RUN_LOG_RECENT);
 	jwriter_list(&out, "groups");
 	for (int i = 0; i < set->group_count; i++)

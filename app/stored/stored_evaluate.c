@@ -164,6 +164,7 @@ int stored_evaluate(struct run *run, struct err *err)
 		row.le = row.le5 = row.blind = row.same = row.most = row.chain = NAN;
 	row.le_album = album_top1(&s->album);
 	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir, &row.ft);
+	run->ir_samples = matrix_retention_samples(s->matrix, matrix_rows(s->matrix) - 1);
 	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);
 	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP1, &row.ir_sgd, &row.ft_sgd);
 	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP5, &row.ir5_sgd, &row.ft5_sgd);

@@ -73,6 +73,7 @@ static int print_table(const struct contest *contest, struct err *err)
 	struct text words = {0}, fitting = {0};
 
 	contest_table(contest, isatty(STDOUT_FILENO) ? COLUMNS : 0, &words);
+	contest_legend(contest, &words);
 	if (!words.failed)
 		add_fitting(&fitting, stdout, 0, 2, words.data);
 	fitting.failed |= words.failed;

@@ -12,6 +12,8 @@
 
 #include "eval/metrics.h"
 
+enum { SUMMARY_LEAST = 5 }; /* of fewer samples there is no share to speak of */
+
 enum summary_span {
 	SUMMARY_LAST, /* the last evaluation that has it */
 	SUMMARY_LATE, /* the mean of the last quarter */

@@ -70,7 +70,7 @@ struct run_progress {
 	double recent;        /* NAN before the first label */
 	double mae, mae_last; /* of numbers, and of the last value; NAN for classes */
 	int64_t alarms;       /* so far */
-	double ir;            /* of the last evaluation; NAN before the first */
+	double ir; /* of the last evaluation; NAN before the first, and of a handful of samples */
 };
 
 /* What to do with a folder that holds a run. */
@@ -187,6 +187,7 @@ struct run {
 	struct metrics_row *rows;
 	int row_count, row_room;  /* when full, every other row is dropped */
 	int64_t logged;           /* rows of metrics.csv */
+	int64_t ir_samples;       /* that the last row's IR rests on; 0: unknown */
 	struct event_log *events; /* NULL without a folder */
 	int64_t events_kept;      /* the size of events.jsonl recorded by the loaded checkpoint */
 	bool warned_noise;

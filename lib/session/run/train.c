@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "eval/summary.h"
 #include "session/run/run.h"
 
 enum { SAVE_FAILURES_MOST = 5 }; /* in a row, before a run gives up */
@@ -28,7 +29,9 @@ static void tell(const struct run *run)
 		.mae = scores.errors.count ? scores.errors.mae : NAN,
 		.mae_last = scores.errors.count ? scores.errors.last : NAN,
 		.alarms = alarm_count(run->alarm),
-		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
+		.ir = run->row_count && run->ir_samples >= SUMMARY_LEAST
+			      ? run->rows[run->row_count - 1].ir
+			      : NAN,
 	};
 	struct learner_report now;
 
