@@ -48,6 +48,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* printf for text that may contain names from files: the same question marks, the same 8 KB. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, a line, wrapped where it goes to a terminal, from a column on (add_fitting). */
+void print_fitting(int column, int indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Prints an error message in the same way; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -92,6 +92,23 @@ void print(const char *format, ...)
 	va_end(values);
 }
 
+void print_fitting(int column, int indent, const char *format, ...)
+{
+	struct text fitting = {0};
+	char words[MESSAGE];
+	va_list values;
+
+	va_start(values, format);
+	if (vsnprintf(words, sizeof(words), format, values) >= 0) {
+		text_tame(words);
+		add_fitting(&fitting, stdout, column, indent, words);
+	}
+	va_end(values);
+	if (fitting.data)
+		fputs(fitting.data, stdout);
+	text_release(&fitting);
+}
+
 int print_as_is(FILE *to, struct text *words, struct err *err)
 {
 	const int code = words->failed ? err_memory(err, "what is to be printed", words->size) : 0;

@@ -17,7 +17,7 @@ static const char *name_of(const struct evaluation *e, int32_t class)
 
 static void add_ranges(struct evaluation *e, int ranges, struct text *out)
 {
-	text_addf(out, "\n%-32s  samples  accuracy   loss\n",
+	text_addf(out, "\n%-32s  samples  accuracy      loss\n",
 		e->timed ? "time" : "rows, for there are no times");
 	for (int i = 0; i < ranges; i++) {
 		struct evaluation_range range;
@@ -27,7 +27,7 @@ static void add_ranges(struct evaluation *e, int ranges, struct text *out)
 			range.sum.count);
 		if (range.sum.count)
 			text_addf(
-				out, "  %6.2f %%  %5.3f", 100 * range.sum.accuracy, range.sum.loss);
+				out, "  %6.2f %%  %8.3f", 100 * range.sum.accuracy, range.sum.loss);
 		text_add(out, "\n");
 	}
 }

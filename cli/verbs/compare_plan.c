@@ -121,16 +121,20 @@ static int estimate(const struct contest *contest, const struct contest_run *run
 
 static void print_estimate(const char *name, const struct cost *cost, int runs)
 {
+	struct text words = {0};
 	char each[32];
 
-	printf("  %-20s  %d x %" PRId64 " iterations", name, runs, cost->iterations);
+	text_addf(&words, "%-20s  %d x %" PRId64 " iterations", name, runs, cost->iterations);
 	if (cost->images_per_s > 0)
-		printf(", %.4g samples/s", cost->images_per_s);
+		text_addf(&words, ", %.4g samples/s", cost->images_per_s);
 	if (cost->drawn_per_s > 0)
-		printf(", read at %.4g/s", cost->drawn_per_s);
+		text_addf(&words, ", read at %.4g/s", cost->drawn_per_s);
 	if (cost->seconds > 0)
-		printf(", %s each", span(cost->seconds, each));
-	printf("; memory %.2g GB, disk %.2g GB\n", cost->memory / 1e9, cost->disk / 1e9);
+		text_addf(&words, ", %s each", span(cost->seconds, each));
+	text_addf(&words, "; memory %.2g GB, disk %.2g GB", cost->memory / 1e9, cost->disk / 1e9);
+	printf("  ");
+	print_fitting(2, 4, "%s", words.failed ? name : words.data);
+	text_release(&words);
 }
 
 /* Costs of all variants, one line each, and their sum. */
@@ -141,7 +145,8 @@ static int print_costs(
 	char whole[32];
 	int code = 0;
 
-	printf("\nWhat is missing will cost about, on this machine%s:\n",
+	printf("\n");
+	print_fitting(0, 0, "What is missing will cost about, on this machine%s:",
 		seconds > 0 ? ", one run after another on all its processors" : " (not timed)");
 	for (int v = 0; v < contest->variant_count && !code; v++) {
 		int missing = 0;
@@ -158,8 +163,9 @@ static int print_costs(
 		disk += missing * all[v].cost.disk;
 	}
 	if (!code && sum > 0)
-		printf("Altogether %s and %.2g GB of disk. Each run is saved every "
-		       "run.checkpoint_every and can be stopped at any time.\n",
+		print_fitting(0, 0,
+			"Altogether %s and %.2g GB of disk. Each run is saved every "
+			"run.checkpoint_every and can be stopped at any time.",
 			span(sum, whole), disk / 1e9);
 	return code;
 }

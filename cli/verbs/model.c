@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_write.h"
 #include "cli/args.h"
@@ -21,11 +22,12 @@ static bool is_control(const unsigned char *c)
 	return *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
 }
 
-static void print_plain(const char *text)
+/* Cut after so many bytes, and said how many there are. */
+static void print_plain(const char *text, int most)
 {
 	const unsigned char *begin = (const unsigned char *)text, *c;
 
-	for (c = begin; *c && c - begin < VALUE_MOST; c++)
+	for (c = begin; *c && c - begin < most; c++)
 		if (is_control(c))
 			printf("\\x%02x", *c);
 		else
@@ -81,8 +83,21 @@ static void print_tensors(const struct model_info *info)
 
 static void print_key(const char *key, int width)
 {
-	print_plain(key);
+	print_plain(key, VALUE_MOST);
 	printf("%*s", width - (int)strlen(key) + 2, "");
+}
+
+/* On a terminal it keeps to the line. */
+static void print_value(const char *value, int column)
+{
+	static const char cut[] = "... (1234567 bytes)";
+	const int left = COLUMNS - column;
+	int most = VALUE_MOST;
+
+	if (isatty(STDOUT_FILENO))
+		most = (int)strlen(value) <= left ? left : left - (int)strlen(cut);
+	print_plain(value, most);
+	putchar('\n');
 }
 
 static void print_facts(const struct model_info *info)
@@ -99,8 +114,7 @@ static void print_facts(const struct model_info *info)
 	}
 	for (int i = 0; i < info->notes_count; i++) {
 		print_key(info->notes[i].key, width);
-		print_plain(info->notes[i].value);
-		putchar('\n');
+		print_value(info->notes[i].value, width + 2);
 	}
 	print_key("parameters", width);
 	printf("%" PRIu64 "\n", info->parameters);

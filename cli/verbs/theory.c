@@ -15,8 +15,9 @@ static const char *const form_names[THEORY_FORMS] = {[THEORY_RIGHT] = "right",
 static void print_head(int runs, int iterations)
 {
 	printf("SGD on losses that move, %d runs of %d iterations each.\n\n", runs, iterations);
-	printf("%-24s%6s%6s%6s%9s%9s%9s%9s%9s%9s%9s  %-9s  %-9s  %s\n", "", "L", "rate", "noise",
-		"T1", "T2", "T3", "bound", "mean", "+-", "minimum", "bound", "chi^2", "no 2");
+	printf("%-24s%6s%6s%6s%9s%9s%9s\n", "", "L", "rate", "noise", "T1", "T2", "T3");
+	printf("  %9s%9s%9s%9s  %-9s  %-9s  %s\n\n", "bound", "mean", "+-", "minimum", "bound",
+		"chi^2", "no 2");
 }
 
 /* One of the bounds against what was measured. */
@@ -29,30 +30,32 @@ static const char *verdict_of(const struct theory_result *result, enum theory_fo
 	return "holds";
 }
 
+/* Two lines, which fit a terminal: what was set, and what came of it. */
 static void print_row(const struct theory_case *row, const struct theory_result *result)
 {
-	printf("%-24s%6g%6g%6g%9.4f%9.4f%9.4f%9.4f%9.4f%9.4f%9.4f  %-9s  %-9s  %s\n", row->name,
-		row->smooth, row->first_rate, row->noise, result->t1, result->t2, result->t3,
-		result->bound[THEORY_RIGHT], result->mean, result->error, result->least,
-		verdict_of(result, THEORY_RIGHT), verdict_of(result, THEORY_SQUARED),
-		verdict_of(result, THEORY_HALVED));
+	printf("%-24s%6g%6g%6g%9.4f%9.4f%9.4f\n", row->name, row->smooth, row->first_rate,
+		row->noise, result->t1, result->t2, result->t3);
+	printf("  %9.4f%9.4f%9.4f%9.4f  %-9s  %-9s  %s\n", result->bound[THEORY_RIGHT],
+		result->mean, result->error, result->least, verdict_of(result, THEORY_RIGHT),
+		verdict_of(result, THEORY_SQUARED), verdict_of(result, THEORY_HALVED));
 }
 
 static void print_verdict(const struct theory_verdict *verdict)
 {
-	printf("\nmean: of |gradient|^2, weighted as the theorem does; +-: standard error of mean "
-	       "- "
-	       "bound. BROKEN: the mean is\nabove the bound by more than %d of them; BROKEN*: the "
-	       "minimum is, too.\n\n",
+	printf("\n");
+	print_fitting(0, 0,
+		"mean: of |gradient|^2, weighted as the theorem does; +-: standard error of mean - "
+		"bound. BROKEN: the mean is above the bound by more than %d of them; BROKEN*: so "
+		"is the minimum.",
 		THEORY_ERRORS);
+	printf("\n");
 	printf("The bound, for rates below 2/L:       holds in %d of %d cases.\n", verdict->held,
 		verdict->allowed);
 	printf("Printed with chi^2 for chi:           broken in %d.\n",
 		verdict->broken[THEORY_SQUARED]);
 	printf("Printed without T3's factor 2:        broken in %d.\n",
 		verdict->broken[THEORY_HALVED]);
-	printf("Printed for rates below L/2:          lets in %d where it is broken, keeps out %d "
-	       "where it holds.\n",
+	printf("Printed for rates below L/2:          lets in %d broken, keeps out %d that hold.\n",
 		verdict->admitted_wrongly, verdict->refused_wrongly);
 }
 

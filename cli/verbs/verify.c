@@ -230,9 +230,10 @@ static int run_until_killed(struct verify *verify)
 	progress_end(&line);
 	if (code)
 		return code;
-	printf("%s: %d kills, %d with a checkpoint to go on from, in %s of %.1f s; "
-	       "model.safetensors, events.jsonl, matrix.csv and "
-	       "metrics.csv (but its seconds) %s\n",
+	print_fitting(0, 2,
+		"%s: %d kills, %d with a checkpoint to go on from, in %s of %.1f s; "
+		"model.safetensors, events.jsonl, matrix.csv and "
+		"metrics.csv (but its seconds) %s",
 		same ? "Exact" : "NOT EXACT", verify->killed, verify->resumed,
 		verify->runs > 1 ? "runs" : "a run", verify->seconds,
 		same ? "are the same as without them." : "differ:");

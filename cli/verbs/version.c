@@ -51,7 +51,12 @@ static void print_share(double share)
 /* One line each, what answers marked by an asterisk. */
 static void print_table(const struct version *list, int count, const struct champion *champion)
 {
-	printf("  %-24s  %-16s  %10s  %8s  %8s  %10s  by\n", "name", "made (UTC)", "samples",
+	int width = (int)strlen("name");
+
+	for (int i = 0; i < count; i++)
+		if ((int)strlen(list[i].name) > width)
+			width = (int)strlen(list[i].name);
+	printf("  %-*s  %-16s  %9s  %8s  %8s  %7s  by\n", width, "name", "made (UTC)", "samples",
 		"accuracy", "recent", "KB");
 	for (int i = 0; i < count; i++) {
 		const struct version *v = &list[i];
@@ -63,15 +68,16 @@ static void print_table(const struct version *list, int count, const struct cham
 			continue;
 		if (gmtime_r(&made, &day))
 			strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &day);
-		print("%c %-24s  %-16s  %10" PRId64, strcmp(champion->now, v->name) ? ' ' : '*',
-			v->name, when, v->samples);
+		print("%c %-*s  %-16s  %9" PRId64, strcmp(champion->now, v->name) ? ' ' : '*',
+			width, v->name, when, v->samples);
 		print_share(v->le);
 		print_share(v->recent);
-		print("  %10" PRId64 "  %s\n", (v->bytes + 1023) / 1024, v->by);
+		print("  %7" PRId64 "  %s\n", (v->bytes + 1023) / 1024, v->by);
 	}
 	for (int i = 0; i < count; i++)
 		if (*list[i].damaged)
-			print("  %-24s  cannot be read: %s\n", list[i].name, list[i].damaged);
+			print_fitting(0, 4, "  %-*s  cannot be read: %s", width, list[i].name,
+				list[i].damaged);
 	if (!strcmp(champion->now, VERSION_LIVE))
 		print("* live, the learner as it learns\n");
 }

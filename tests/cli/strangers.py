@@ -76,11 +76,17 @@ def eighty_columns():
             ("what is known of data", ["data", "info", "wide.csv"], 0),
             ("the list of architectures", ["model", "archs"], 0),
             ("the list of experiments", ["compare", "--list"], 0),
+            ("what a comparison will cost", ["compare", "wide.csv", "--out", "runs/dry", "--dry-run", "--measure", "0.1"], 0),
+            ("what weights are", ["model", "info", "runs/wide/model.safetensors"], 0),
+            ("a version", ["version", "runs/wide", "make", "monday"], 0),
+            ("the versions of a learner", ["version", "runs/wide"], 0),
+            ("the bound by simulation", ["theory", "--runs", "100", "--iterations", "300"], (0, 1)),
+            ("a run that is killed", ["verify-resume", "--kills", "1", "--set", "stream.source=wide.csv"], 0),
             ("the help of a verb of many words", ["version", "--help"], 0),
             ("the help of a verb with verbs", ["model", "--help"], 0)):
         got, lines = on_a_terminal(*words)
         broad = [line for line in lines if len(line) > 80 and " it/s" not in line]  # no progress of dumb terminals
-        verdict(got == code and lines and not broad, f"{name} fits 80 columns", got, broad or lines)
+        verdict(got in (code if isinstance(code, tuple) else (code,)) and lines and not broad, f"{name} fits 80 columns", got, broad or lines)
     code, lines = on_a_terminal("show", "runs/wide")
     verdict(code == 0 and any("accuracy before the label" in line for line in lines) and not any("last 1 000" in line for line in lines),
             "90 rows have no curve of the last 1 000", code, lines)
@@ -89,6 +95,50 @@ def eighty_columns():
             "who types lines is told how to end", code, lines)
     out = run("compare", "wide.csv", "--seeds", "1,2")[1]
     verdict(re.search(r"accuracy \(LE\) +retention \(IR\).* cost\n", out), "a pipe gets whole rows", out)
+    verdict("\n  late FT         forward transfer, mean of the last quarter" in out, "a table says what its columns are", out)
+
+
+def picture_of(folder):
+    run("report", folder, "--svg", "le")
+    with open("le.svg") as file:
+        return file.read()
+
+
+def few_samples():
+    """A handful of samples has no share; the latest 1 000 are said where there are more."""
+    table("few.csv", [["a", "b", "label"]] + rows_of(150, lambda i: "xy"[i % 3 == 0]))
+    out = run("compare", "few.csv", "--seeds", "1", "--methods", "er", "--out", "few")[1]
+    cells = dict(zip(re.split(r"  +", out.splitlines()[2].strip()), re.split(r"  +", out.splitlines()[3].strip())[1:]))
+    with open("few/er/seed-1/run.json") as file:
+        samples = json.load(file)["ft_samples"]
+    verdict(0 < samples < 5 and cells["next (FT)"] == "–" != cells["retention (IR)"], "no FT of a handful of samples",
+            samples, out)
+    code, _, why = run("run", "few.csv", "--out", "handful", "--set", "eval.count=40")
+    shares = re.findall(r"retention +([0-9.]+)", why)
+    verdict(code == 0 and shares and not {"100.0", "66.7", "33.3"} & set(shares), "no retention of a handful", shares, why)
+    said = picture_of("handful")
+    verdict("<title>Before the label: all, guess (dotted)</title>" in said and "1 000" not in said and
+            "stroke-dasharray=\"7 4\"" not in said, "a picture of 150 rows is not of the last 1 000", said[:400])
+    rows = rows_of(1001, lambda i: "xy"[i % 3 == 0])
+    for count in 1000, 1001:
+        table("thousand.csv", [["a", "b", "label"]] + rows[:count])
+        out = run("run", "thousand.csv", "--quiet", "--out", "thousand-%d" % count)[1]
+        verdict(("of the last 1 000" in out) == (count > 1000), f"{count} rows and the last 1 000", out)
+    said = picture_of("thousand-1001")
+    verdict("last 1 000 (thick), all (thin), guess (dotted)" in said and 'stroke-width="0.8"' in said and
+            'stroke-dasharray="7 4"' not in said, "dashed is the plain model only", said[:400])
+
+
+def many_columns():
+    """A row of 50 000 columns is a row."""
+    with open("broad.csv", "w") as file:
+        file.write(",".join("c%d" % i for i in range(50000)) + ",label\n")
+        for i in range(24):
+            file.write(",".join("%d" % draws.randrange(9) for _ in range(49999)) + ",%d,%s\n" % (i % 2, "xy"[i % 2]))
+    code, out, why = run("run", "broad.csv", "--json", "--out", "broad")
+    verdict(code == 0 and told(out)["samples"] == 24, "a CSV of 50 000 columns is learned", code, out[-500:], why)
+    code, out, why = run("predict", "broad", "broad.csv")
+    verdict(code == 0 and len(out.splitlines()) >= 24, "and predicted", code, out[-500:], why)
 
 
 def json_that_is_no_table():
@@ -324,6 +374,25 @@ def pictures_in_folders():
     verdict(code == 0 and arch_of("large-run") == ["resnet18"], "those that are seen large have a larger net", code, why)
 
 
+def pictures_that_cannot_be_read():
+    """Ten of a small collection, as is said before, each counted once; the eleventh ends the run."""
+    folder_of_pictures("album", 8, 183)
+    paths = sorted(os.path.join("album", "ab"[i % 2], "%d.png" % i) for i in range(183))
+    quick = ["--set", "run.iterations=1", "--set", "fast.parts=none", "--set", "image.size=8"]
+    for count in 10, 11:
+        for path in draws.sample([path for path in paths if os.path.getsize(path) > 9], count - (count > 10) * 10):
+            with open(path, "w") as file:
+                file.write("no PNG")
+        code, out, why = run("run", "album", *quick, "--set", "replay.holdout=0.5", "--out", "album-%d" % count)
+        if count == 10:
+            with open("album-10/events.jsonl") as file:
+                bad = [json.loads(line) for line in file if '"bad"' in line]
+            verdict(code == 0 and "up to 10 of them" in out + why and len(bad) == 10 and
+                    len({event["why"] for event in bad}) == 10, "10 unreadable pictures of 183 are left out", code, out, why)
+        else:
+            verdict(code == 1 and "more than the 10 that stream.max_bad" in why, "11 are too many", code, out, why)
+
+
 def pictures_without_classes():
     os.mkdir("flat")
     for i in range(3):
@@ -376,6 +445,8 @@ def windows_that_grow_resume():
 
 
 eighty_columns()
+few_samples()
+many_columns()
 json_that_is_no_table()
 words_that_miss_the_verb()
 columns_that_change()
@@ -388,6 +459,7 @@ what_looks_wrong_is_said()
 dates_that_are_none()
 pictures_in_an_array()
 pictures_in_folders()
+pictures_that_cannot_be_read()
 pictures_without_classes()
 another_schema()
 held_rows_are_not_trained_on()
