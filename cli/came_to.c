@@ -84,7 +84,7 @@ static void add_uneven(
 	if (!isnan(last->auc))
 		text_addf(out,
 			"  %-26s%7.3f%s\n"
-			"  %-26s%6.1f %%   of the rarer class, if %.3g %% give alarm\n",
+			"  %-26s%6.1f %%   of the rarer class, if %.3g %% are alarms\n",
 			"AUC", last->auc, latest ? "   latest 10 000, as the next line" : "",
 			"recall at a budget", 100 * last->alert_recall, 100 * last->alert_share);
 }
@@ -133,7 +133,7 @@ void came_to(struct text *out, const struct summary *summary, const struct run_r
 {
 	const struct metrics_row *last = &summary->last;
 	const bool averaged = !isnan(last->gamma1);
-	const struct rest ir = {.samples = rests->ir, .means = "on held-out data of all past"};
+	const struct rest ir = {.samples = rests->ir, .means = "on held-out data of the past"};
 	const struct rest ft = {.samples = rests->ft, .means = "on data still to come"};
 	const struct rest late_ir = at_most(rests->late_ir), late_ft = at_most(rests->late_ft);
 

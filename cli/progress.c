@@ -345,6 +345,14 @@ void progress_end(struct progress *progress)
 		draw(progress);
 }
 
+void progress_clear(struct progress *progress)
+{
+	if (!progress->to || !progress->terminal || progress->state.ended)
+		return;
+	fputs("\r\033[K", progress->to);
+	fflush(progress->to);
+}
+
 int progress_columns(void)
 {
 	struct winsize size;

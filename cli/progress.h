@@ -78,6 +78,9 @@ bool progress_wanted(struct progress *progress, uint64_t done);
 /* Shows the final state, and leaves the cursor on a fresh line. */
 void progress_end(struct progress *progress);
 
+/* Before something else is written there: empties the line. It may not have begun, being all zero. */
+void progress_clear(struct progress *progress);
+
 /* Internals, exposed for tests. */
 
 struct progress_style {

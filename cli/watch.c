@@ -108,7 +108,7 @@ static void show_progress(void *context, const struct run_progress *now)
 
 static void show_message(void *context, enum log_level level, const char *message)
 {
-	(void)context;
+	progress_clear(context);
 	say("%s: %s", log_level_name(level), message);
 }
 
@@ -178,7 +178,8 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 		return code;
 	}
 	*opened = true;
-	live_describe(live, about, sizeof(about));
+	live_describe(
+		live, ends.input == STDIN_FILENO ? "stdin" : watch->feed, about, sizeof(about));
 	if (watch->describe)
 		describe(stderr, about);
 	if (isatty(ends.input))
@@ -221,7 +222,7 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 
 int watch_run(const struct watch *watch, struct watch_result *result)
 {
-	struct progress line;
+	struct progress line = {0};
 	char held[ADVICE], diverged[ADVICE];
 	const struct run_config config = {
 		.options = watch->options,
@@ -229,7 +230,9 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.start = watch->start,
 		.peers = watch->peers,
 		.maker = brought_net(),
-		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_NOTE},
+		.log = {.write = watch->calm ? NULL : show_message,
+			.context = &line,
+			.most = LOG_NOTE},
 		.progress = show_progress,
 		.wanted = is_wanted,
 		.context = &line,

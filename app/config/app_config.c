@@ -68,12 +68,12 @@ static int check_shadow(const struct options *layer, const char *name, struct er
 	for (const struct bundle *row = presets; row->name; row++)
 		if (!strcmp(traits_source(row->name), name))
 			return err_set(err, ERR_INPUT,
-				"%s: is a built-in stream, and a folder here has its name: ./%s is "
+				"%s: names a built-in stream, and a folder here, too: ./%s is "
 				"the folder, --set stream.preset=%s the stream",
 				name, name, row->name);
 	return err_set(err, ERR_INPUT,
-		"%s: is a built-in stream, and a folder here has its name: ./%s is the folder; for "
-		"the stream, start retain in another one",
+		"%s: names a built-in stream, and a folder here, too: ./%s is the folder; for "
+		"the stream, start retain in another folder",
 		name, name);
 }
 

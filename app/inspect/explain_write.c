@@ -143,10 +143,12 @@ void explain_text(const struct explain *e, int most, struct text *out)
 	const int count = most && most < e->columns ? most : e->columns;
 
 	out->failed |= !places;
-	text_add(out, e->numbers ? "What the mean absolute error rises by"
-				 : "What accuracy falls by, in points,");
-	text_add(out, " when a column has another row's value;\nmeasured before the label");
-	text_addf(out, ", on %" PRId64 " rows.\n\n", explain_asked(e));
+	text_add(out, e->numbers ? "How much the mean absolute error rises"
+				 : "How many points accuracy falls");
+	text_addf(out,
+		" when a column takes another row's\nvalue; before the label, on %" PRId64
+		" rows.\n\n",
+		explain_asked(e));
 	text_addf(out, "  %-*s%*s%*s%*s  %*s\n", NAME_MOST, "", CELL, "now", ERROR, "", CELL, "all",
 		CELL + 3, "over time");
 	for (int i = 0; i < count && places; i++)

@@ -69,8 +69,8 @@ int64_t live_taken(const struct live *live); /* inputs and labels accepted since
 int live_read(struct live *live, const struct feed_line *line, const char *where,
 	struct event *event, float *input, size_t floats, struct err *err);
 
-/* One line about the run: its time steps, net and budget. */
-void live_describe(const struct live *live, char *out, size_t size);
+/* One line about the run, which reads `from`: its time steps, net and budget. */
+void live_describe(const struct live *live, const char *from, char *out, size_t size);
 
 /* Keys of live streams. Ends with a row without a section. */
 extern const struct option_row live_options[];

@@ -274,7 +274,7 @@ struct session *live_session(struct live *live)
 	return &live->session;
 }
 
-void live_describe(const struct live *live, char *out, size_t size)
+void live_describe(const struct live *live, const char *from, char *out, size_t size)
 {
 	const struct session *s = &live->session;
 	const int least = s->run.iterations, more = s->config.idle_most;
@@ -288,9 +288,8 @@ void live_describe(const struct live *live, char *out, size_t size)
 	if (more)
 		snprintf(budget, sizeof(budget), "%d to %d", least, least + more);
 	snprintf(out, size,
-		SOURCE_LIVE
-		"%s%s · time steps of %d sample%s, %s iteration%s each · %s · seed %" PRId64,
-		table.data ? " · " : "", table.data ? table.data : "", per_step,
+		"%s%s%s · time steps of %d sample%s, %s iteration%s each · %s · seed %" PRId64,
+		from, table.data ? " · " : "", table.data ? table.data : "", per_step,
 		per_step == 1 ? "" : "s", budget, strcmp(budget, "1") ? "s" : "",
 		net_spec(learner_net(s->run.learner))->arch,
 		options_int64(s->run.config.options, "run.seed"));

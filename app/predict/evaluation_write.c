@@ -18,7 +18,7 @@ static const char *name_of(const struct evaluation *e, int32_t class)
 static void add_ranges(struct evaluation *e, int ranges, struct text *out)
 {
 	text_addf(out, "\n%-32s  samples  accuracy      loss\n",
-		e->timed ? "time" : "rows, for there are no times");
+		e->timed ? "time" : "rows (there are no times)");
 	for (int i = 0; i < ranges; i++) {
 		struct evaluation_range range;
 

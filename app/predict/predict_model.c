@@ -114,15 +114,16 @@ static int open_asked(
 static void say_who(const struct predict_model *model, const struct predict_config *config)
 {
 	if (!model->asked)
-		log_write(&config->log, LOG_NOTE, "%s answers by its net: what is this, ever",
+		log_write(&config->log, LOG_NOTE, "%s answers with its net: what is this, ever?",
 			config->model);
 	else
 		log_write(&config->log, LOG_NOTE,
-			"%s answers by %s of iteration %" PRId64 ": what is this, %s",
+			"%s answers with %s of iteration %" PRId64 ": what is this, %s",
 			config->model,
 			model->question == LEARNER_NOW ? "its mixture" : "its net and heads",
 			asked_iteration(model->asked),
-			model->question == LEARNER_NOW ? "now (--for ever: by its net)" : "ever");
+			model->question == LEARNER_NOW ? "now? (--for ever asks its net)"
+						       : "ever?");
 }
 
 /* NAME=SHARE, of which a name may hold other equals signs. */

@@ -107,6 +107,18 @@ static const char *nearest_column(const struct table_plan *plan, const char *wor
 	return nearest;
 }
 
+/* Options of a command line that are short for a key. */
+static const char *typed_of(const char *key)
+{
+	static const char *const rows[][2] = {{"table.label", " (--label)"},
+		{"table.time", " (--time)"}, {"table.ignore", " (--ignore)"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(key, rows[i][0]))
+			return rows[i][1];
+	return "";
+}
+
 static int find_named(const struct table_plan *plan, const char *path, const char *key,
 	const char *word, size_t size, int *column, struct err *err)
 {
@@ -121,9 +133,9 @@ static int find_named(const struct table_plan *plan, const char *path, const cha
 	nearest = nearest_column(plan, word, size);
 	for (int i = 0; plan->headed && i < plan->count && names.size < LISTED; i++)
 		text_addf(&names, "%s%s", i ? ", " : "", plan->columns[i].name);
-	code = err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s names%s%s%s%s%.*s%s", path,
-		(int)size, word, key, nearest ? "; did you mean " : "", nearest ? nearest : "",
-		nearest ? "?" : "",
+	code = err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s%s names%s%s%s%s%.*s%s",
+		path, (int)size, word, key, typed_of(key), nearest ? "; did you mean " : "",
+		nearest ? nearest : "", nearest ? "?" : "",
 		!names.size ? ""
 		: nearest   ? " It has "
 			    : "; it has ",

@@ -56,8 +56,8 @@ static void note_commas(struct table_plan *plan)
 	if (count > 1)
 		text_addf(&plan->notes, " and %d more", count - 1);
 	text_addf(&plan->notes,
-		": numbers have decimal commas, as %s in row %" PRIu64
-		" (table.categorical=auto,%s: they are categories)\n",
+		": numbers have decimal commas, like %s in row %" PRIu64
+		" (--set table.categorical=auto,%s makes them categories)\n",
 		first->cells.shown, first->cells.row, first->name);
 }
 

@@ -129,10 +129,10 @@ static enum http_next find_route(struct exchange *exchange)
 		return HTTP_GO;
 	}
 	if (!other)
-		return http_refuse(
-			request, 404, "there is nothing at this path; /openapi.json lists what is");
+		return http_refuse(request, 404, "there is no such path; /openapi.json lists all");
 	http_field(request, "Allow", "%s", methods_of(other, methods));
-	return http_refuse(request, 405, "%s: only %s is for this path", request->method, methods);
+	return http_refuse(
+		request, 405, "%s is not for this path; %s is", request->method, methods);
 }
 
 /*

@@ -138,7 +138,8 @@ static void add_order(const struct stored *s, const struct records_info *info, s
 	if (!strcmp(order, "random"))
 		text_addf(words, ", shuffled%s",
 			sight_sorted(source_records(s->source))
-				? ", for they lie class by class (stream.order = given does not)"
+				? ", because they come class by class (stream.order = given keeps "
+				  "the order)"
 				: "");
 	else if (!strncmp(order, "tasks:", 6))
 		text_addf(words, ", as %s tasks", order + 6);

@@ -147,9 +147,9 @@ static void warn_rest(const struct stored *s)
 
 	if (rest && !s->supervised)
 		log_write(&s->run->config.log, LOG_WARN,
-			"the last %" PRId64 " of %" PRId64
-			" samples do not fill a time step of %d and are left out",
-			rest, info->samples, info->per_step);
+			"samples at the end that do not fill a time step of %d are left out: "
+			"%" PRId64 " of %" PRId64,
+			info->per_step, rest, info->samples);
 }
 
 /* What the data's reader has to say, line by line. */

@@ -132,9 +132,9 @@ static void print_summary(const struct watch_result *all, const struct request *
 	if (result->rows) {
 		putchar('\n');
 		print_words_of(stdout, result, request->out, came_to);
-		printf("  %-26s%7.2f   of plain SGD per iteration\n", "cost", result->cost);
+		printf("  %-26s%7.2f   times plain SGD, per iteration\n", "cost", result->cost);
 	}
-	printf("  %-26s%6.1f s  %s iteration%s, ", "time", result->seconds, at,
+	printf("  %-26s%6.1f s  %s iteration%s, training at ", "time", result->seconds, at,
 		result->iteration == 1 ? "" : "s");
 	print(result->iterations_per_s < 1000 ? "%.3g/s\n" : "%.1f k/s\n",
 		result->iterations_per_s < 1000 ? result->iterations_per_s

@@ -76,7 +76,7 @@ static void add_summary(struct text *out, const struct run_log *log, const char 
 	run_log_rests(log, &rests);
 	(isnan(last->ir) ? came_to_live : came_to)(out, &s, &rests);
 	if (!isnan(s.cost))
-		text_addf(out, "  %-26s%7.2f   of plain SGD per iteration\n", "cost", s.cost);
+		text_addf(out, "  %-26s%7.2f   times plain SGD, per iteration\n", "cost", s.cost);
 	if (!isnan(last->seconds))
 		text_addf(out, "  %-26s%6.1f s\n", "time", last->seconds);
 }

@@ -148,7 +148,7 @@ static void take_state(struct top *top, const struct jvalue *state)
 		now->values[i] = number_at(state, cells[i].key);
 	top->numbers = !isnan(value_of(now, "mae"));
 	snprintf(now->title, sizeof(now->title), "%s%s%s%s%s", text_at(state, "state"),
-		*follows ? " " : "", follows, *serving ? ", answers by " : "", serving);
+		*follows ? " " : "", follows, *serving ? ", answers with " : "", serving);
 	add_contenders(&now->more, jvalue_find(state, "contenders"), top->numbers);
 	if (*why || *failure)
 		text_addf(&now->more, "%s%s\n", why, failure);

@@ -95,7 +95,7 @@ int session_refuse(struct session *s, struct event_place place, const char *id, 
 		return err_set(err, ERR_INPUT, "%s (stdin.on_bad = error)", why->message);
 	}
 	if (log_worth(s->bad))
-		log_write(&s->run.config.log, LOG_WARN, "%s; skipped, as %" PRId64 " so far",
+		log_write(&s->run.config.log, LOG_WARN, "%s; skipped (%" PRId64 " so far)",
 			why->message, s->bad);
 	return 0;
 }

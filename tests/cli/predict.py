@@ -347,10 +347,10 @@ def now_and_ever():
         found = [float(word.split()[0]) for word in done.stderr.split("right: ")[1:]]
         return found[0] if found else -1, done
     now, done = right("flip", "late.csv")
-    verdict(now > 95 and "flip answers by its mixture of iteration" in done.stderr, "a folder answers what is now", done.stderr)
+    verdict(now > 95 and "flip answers with its mixture of iteration" in done.stderr, "a folder answers what is now", done.stderr)
     ever, done = right("flip", "late.csv", "--for", "ever")
     weights, _ = right("flip/model.safetensors", "late.csv")
-    verdict(now > ever > 0 and ever == weights and "by its net: what is this, ever" in done.stderr,
+    verdict(now > ever > 0 and ever == weights and "with its net: what is this, ever?" in done.stderr,
             "and with --for ever what its weights say", now, ever, weights, done.stderr)
     table, _ = answers("flip", "late.csv")
     verdict(table == answers("flip", "late.ndjson", "--threads", "3")[0] == answers("flip", "late.csv", "--for", "now")[0],
@@ -373,8 +373,8 @@ def now_and_ever():
         train("flip.csv", name, *settings)
         now, done = right(name, "late.csv", "--for", "now")
         ever, said = right(name, "late.csv", "--for", "ever")
-        verdict(now > 0 and ever > 0 and ("by its net" if name == "plain" else "by its mixture") in done.stderr and
-                (name != "heads" or "by its net and heads" in said.stderr), "either question of a run by " + name,
+        verdict(now > 0 and ever > 0 and ("with its net" if name == "plain" else "with its mixture") in done.stderr and
+                (name != "heads" or "with its net and heads" in said.stderr), "either question of a run by " + name,
                 done.stderr, said.stderr)
     with open("flip.ndjson", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"id": i, "input": {"x": row["x"], "y": row["y"]}, "label": row["label"]}) + "\n"
@@ -384,7 +384,7 @@ def now_and_ever():
     now = sum(row[0] == sample["label"] for row, sample in zip(got, rows[-500:])) / 5
     got, _ = answers("live", "late.ndjson", "--for", "ever")
     ever = sum(row[0] == sample["label"] for row, sample in zip(got, rows[-500:])) / 5
-    verdict(now > 95 and now > ever and "live answers by its mixture" in done.stderr, "a live run answers what is now",
+    verdict(now > 95 and now > ever and "live answers with its mixture" in done.stderr, "a live run answers what is now",
             now, ever, done.stderr)
 
 

@@ -112,7 +112,7 @@ put("word.csv", TABLE[:5] + [[1, 2, 3, "cheap"]])
 put("far.csv", TABLE[:5] + [[1, "inf", 3, 4]])
 put("empty.csv", TABLE[:5] + [[1, "", 3, 4]])
 for words, why in (
-        (["grid.csv", "--label", "load,prise"], "has no column prise, which table.label names; did you mean price?"),
+        (["grid.csv", "--label", "load,prise"], "has no column prise, which table.label (--label) names; did you mean price?"),
         (["grid.csv", "--label", "load,load"], "names a column twice"),
         (["grid.csv", "--label", "load,price", "--target", "class"], "model.target = class"),
         (["grid.csv", "--label", "load,price", "--set", "model.numbers=3"], "model.numbers = 3"),

@@ -95,7 +95,7 @@ def before_labels():
     told = done.stderr.decode()
     verdict("balanced accuracy" in told and "%.3f\n" % got["auc"] in told and max(len(line) for line in told.split("\n") if line.startswith("  ")) <= 80,
             "the terminal says it, in 80 columns", told)
-    verdict("%.3g %% give alarm" % (100 * got["alert_share"]) in told, "... and the budget", told)
+    verdict("%.3g %% are alarms" % (100 * got["alert_share"]) in told, "... and the budget", told)
     run(lines_of(rows[:400]), "run", "-", "--quiet", "--out", "parts")
     run(lines_of(rows[400:], 400), "run", "-", "--quiet", "--resume", "parts")
     verdict(last_row("parts") == got, "stopped and resumed: the same numbers", last_row("parts"), got)

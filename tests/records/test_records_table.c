@@ -326,11 +326,14 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,\n", NULL,
 			"t.csv, row 2, column b: the label is empty (stream.on_bad=skip leaves"},
 		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is not a number"},
-		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names; did"},
+		{"a,b\n1,1\n", "table.label=c",
+			"has no column c, which table.label (--label) names; did"},
 		{"price,class\n1,1\n", "table.label=clas",
-			"has no column clas, which table.label names; did you mean class?"},
-		{"a,b\n1,1\n", "table.time=3", "has no column 3, which table.time names"},
-		{"a,b\n1,1\n", "table.ignore=a,x", "has no column x, which table.ignore names"},
+			"has no column clas, which table.label (--label) names; did you mean "
+			"class?"},
+		{"a,b\n1,1\n", "table.time=3", "has no column 3, which table.time (--time) names"},
+		{"a,b\n1,1\n", "table.ignore=a,x",
+			"has no column x, which table.ignore (--ignore) names"},
 		{"a,b\n1,1\n", "table.categorical=q", "has no column q"},
 		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
 		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
@@ -500,7 +503,7 @@ static void decimal_commas(void **state)
 	expect(records, 0, 0, 1.5);
 	expect(records, 1, 0, -2.25);
 	expect(records, 2, 0, 3);
-	expect_notes(records, "column a: numbers have decimal commas, as 1,5 in row 2 (");
+	expect_notes(records, "column a: numbers have decimal commas, like 1,5 in row 2 (");
 	records_close(records);
 	write_words("s.json", "{\"columns\": [{\"name\": \"a\", \"kind\": \"number\", \"commas\": "
 			      "true}], \"label\": \"label\"}");

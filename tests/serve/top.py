@@ -100,7 +100,7 @@ def main():
     code, words, errors = top(retain, url + "/", "--token", token, "--once")
     state = json.loads(service.ask("GET", "/v1/state", headers=AUTH)[2])
     verdict(code == 0 and row(words, "samples") == 1000 and row(words, "accuracy now") == round(100 * state["recent"], 1) and
-            row(words, "queue") == 0 and "answers by live" in words and "/s" not in words, "one look at a service", words, errors)
+            row(words, "queue") == 0 and "answers with live" in words and "/s" not in words, "one look at a service", words, errors)
     verdict(all(len(line) <= 80 and line == line.rstrip() for line in words.splitlines()), "in lines of 80 columns", words)
     code, words, errors = top(retain, url)
     verdict(code == 1 and not words and "token" in errors, "without the token: what the service says", code, words, errors)
