@@ -69,7 +69,7 @@ function aloneInWords(group) {
 		return "";
 	const samples = beforeLabel.samples(group.runs[0]), p = blind === null ? 0 : (le + blind) / 2;
 	const chance = samples > 0 ? 2 * Math.sqrt(2 * p * (1 - p) / samples) : 0;
-	const said = "It predicted " + percent(le) + " % of the labels rightly before it saw them" + few(groupRest(group, "le"));
+	const said = "It predicted " + percent(le) + " % of the labels correctly before it saw them" + few(groupRest(group, "le"));
 	if (blind === null)
 		return said + ". ";
 	return said + (Math.abs(le - blind) <= chance ? ": no clear difference from guessing by the last labels, " :
@@ -80,7 +80,7 @@ function aloneInWords(group) {
 function keptInWords(group) {
 	const kept = spreadOf(group, (run) => run.summary.ir).mean, held = spreadOf(group, (run) => run.summary.held_out).mean;
 	if (kept !== null)
-		return "At the end it is right on " + percent(kept) + " % of held-out samples of all that is past" + few(groupRest(group, "ir")) + ". ";
+		return "At the end it is right on " + percent(kept) + " % of held-out samples from all the past" + few(groupRest(group, "ir")) + ". ";
 	return held === null ? "" : "It is right on " + percent(held) + " % of held-out samples" + few(groupRest(group, "held_out")) + ". ";
 }
 

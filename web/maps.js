@@ -222,6 +222,6 @@ function drawMaps() {
 	for (const one of mapped)
 		drawMap(one.group, one.matrix, maps, most);
 	const few = mapped.length ? groupRest(mapped[0].group, "ir") : "";
-	byId("ranges-rest").textContent = few ? "All of it rests on " + few + "." : "";
+	byId("ranges-rest").textContent = few ? "Measured on " + few + " in all." : "";
 	drawLater(byId("ranges"), drawRanges);
 }

@@ -41,7 +41,7 @@ function errorInWords(group) {
 
 function explainsInWords(group) {
 	const kept = spreadOf(group, (run) => run.summary.ir).mean;
-	return kept === null ? "" : "At the end it explains " + percent(kept) + " % of the variance of held-out samples of all that is past" + few(groupRest(group, "ir")) + ". ";
+	return kept === null ? "" : "At the end it explains " + percent(kept) + " % of the variance of held-out samples from all the past" + few(groupRest(group, "ir")) + ". ";
 }
 
 /* Who is closest, and by how much, or that nobody can say. */

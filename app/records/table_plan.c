@@ -433,27 +433,53 @@ static int name_columns(
  * Whether the first row names all that a schema has as inputs. Where those are called by numbers
  * there was no header, and a row of numbers names nothing.
  */
-static bool names_inputs(const struct table_plan *plan, const struct csv_field *fields)
+static int names_inputs(
+	const struct table_plan *plan, const struct csv_field *fields, bool *all, struct err *err)
 {
 	const int count = plan->schema ? schema_count(plan->schema) : 0;
 	char name[sizeof(plan->columns->name)];
-	bool words = false;
+	struct vocabulary names = {0};
+	bool words = false, there = true;
+	int64_t code = 0;
 
-	for (int i = 0; i < count; i++) {
+	for (int at = 0; at < plan->count && count && code >= 0; at++) {
+		const struct csv_field cell = csv_trim(&fields[at]);
+
+		if (csv_text(&cell, name, sizeof(name)))
+			code = vocabulary_number(&names, name, strlen(name), err);
+	}
+	for (int i = 0; i < count && there && code >= 0; i++) {
 		const char *wanted = schema_column(plan->schema, i)->name;
-		int at = 0;
 
 		words = words || wanted[strspn(wanted, "0123456789")];
-		for (; at < plan->count; at++) {
-			const struct csv_field cell = csv_trim(&fields[at]);
-
-			if (csv_text(&cell, name, sizeof(name)) && !strcmp(name, wanted))
-				break;
-		}
-		if (at == plan->count)
-			return false;
+		there = vocabulary_find(&names, wanted, strlen(wanted)) >= 0;
 	}
-	return words;
+	vocabulary_release(&names);
+	*all = words && there;
+	return code < 0 ? (int)code : 0;
+}
+
+/*
+ * With lines below, the first one is compared with those, unless it is known to be a header;
+ * without, it is all there is.
+ */
+static int find_header(struct table_plan *plan, const struct csv_field *fields,
+	const struct table_lines *lines, size_t used, const char *header, struct err *err)
+{
+	bool named = false;
+	int code = 0;
+
+	if (strcmp(header, "auto") != 0) {
+		plan->headed = !strcmp(header, "yes");
+	} else if (lines->first_only) {
+		plan->headed = table_first_heads_alone(plan, fields);
+	} else {
+		code = lines->headed ? 0 : names_inputs(plan, fields, &named, err);
+		plan->headed =
+			lines->headed || named ||
+			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
+	}
+	return code;
 }
 
 /* The size of a row without its line's end. */
@@ -464,11 +490,9 @@ static size_t line_size(const char *bytes, size_t used)
 	return used;
 }
 
-/* With `below` the first line is compared with lines there; without, it is all there is. */
 static int plan_columns(struct table_plan *plan, const char *path, struct csv_field *fields,
 	const struct table_lines *lines, const struct options *options, struct err *err)
 {
-	const char *header = options_text(options, "table.header");
 	size_t used;
 	const int count =
 		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
@@ -488,19 +512,13 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 		return err_memory(err, path, (size_t)count * sizeof(*plan->columns));
 	plan->count = count;
 	plan->header = line_size(lines->bytes, used);
-	if (strcmp(header, "auto") != 0)
-		plan->headed = !strcmp(header, "yes");
-	else if (lines->first_only)
-		plan->headed = table_first_heads_alone(plan, fields);
-	else
-		plan->headed =
-			lines->headed || names_inputs(plan, fields) ||
-			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
+	code = find_header(plan, fields, lines, used, options_text(options, "table.header"), err);
 	for (int i = 0; i < count; i++)
 		plan->columns[i].input = -1;
 	for (int i = 0; i < count && !plan->headed; i++)
 		number_column(plan->columns + i, i);
-	code = plan->headed ? name_columns(plan, path, fields, err) : 0;
+	if (!code && plan->headed)
+		code = name_columns(plan, path, fields, err);
 	return code ? code : find_roles(plan, path, options, err);
 }
 

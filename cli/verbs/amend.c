@@ -184,15 +184,12 @@ int cmd_forget(int argc, char **argv)
 	const struct deed deed = {"forget", "forgot",
 		"; the net's weights stay as they are (--retrain)", false,
 		{"retain forget", "FOLDER ID...",
-			"Removes all samples of these ids, and inputs that wait under them, from "
-			"the "
-			"journal, the memories beside the net, checkpoints, and versions made "
-			"since, "
-			"which are dropped. The net's weights stay, unless all is learned again. "
-			"'#17' "
-			"is sample 17, whatever its id. A process may be working in the folder; "
-			"then it "
-			"learns again when it starts next.",
+			"Removes all samples with these ids, and inputs that wait for a label, "
+			"from the journal, the memories beside the net, checkpoints, and versions "
+			"made since, which are dropped. The net keeps its weights unless "
+			"--retrain learns all again. '#17' is sample 17, whatever its id. A "
+			"process may be working in the folder; then it learns again when it next "
+			"starts.",
 			rows, .example = "retain forget runs/shop order-17 order-18 --retrain"}};
 
 	return amend_verb(&deed, &retrain, argc, argv);

@@ -55,7 +55,7 @@ const struct objective_type objective_er = {
 
 const struct objective_type objective_mir = {
 	.name = "mir",
-	.help = "as er, with the past samples that a step on the current ones would harm most",
+	.help = "as er, but with the past samples that a step on the current ones would harm most",
 	.size = sizeof(struct objective),
 	.check = check,
 	.batch = batch,

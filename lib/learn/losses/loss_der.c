@@ -171,7 +171,7 @@ static void state(struct loss *loss, struct state *state)
 
 const struct loss_type loss_der = {
 	.name = "der",
-	.help = "cross-entropy, and replayed samples close to their logits of then (DER++)",
+	.help = "cross-entropy, and replayed samples keep close to the logits they had (DER++)",
 	.size = sizeof(struct der),
 	.check = check,
 	.begin = begin,
