@@ -120,7 +120,7 @@ def shapes():
     schema = json.loads(file_of("keyed", "schema.json"))
     verdict(code == 0 and schema["label"] == "city" and len(schema["columns"]) == 2, "keys of tables hold", said, schema)
     code, answers, said = run("wrong", text_of(rows), "table.label=clas")
-    verdict(code != 0 and "has no column clas, which table.label names; did you mean class?" in said and
+    verdict(code != 0 and "has no column clas, which table.label (--label) names; did you mean class?" in said and
             not errors_of(answers), "a key that fits no column ends the run", said, answers[:2])
 
 
