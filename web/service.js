@@ -9,7 +9,7 @@ const serviceRows = [
 	["median time", (now) => now.median_s, milliseconds],
 	["99 % within", (now) => now.p99_s, milliseconds],
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
-	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
+	["waiting for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["accuracy before the label", (now) => now.le, percentWords, "variance explained"],
 	["of the last 1 000", (now) => now.samples > data.recent ? now.recent : null, percentWords],
 	["balanced accuracy", (now) => now.balanced, percentWords],

@@ -164,11 +164,9 @@ int cmd_correct(int argc, char **argv)
 		"; what was learned of the label before is not undone (--retrain)", true,
 		{"retain correct", "FOLDER ID LABEL",
 			"Gives a sample another label, which later replay draws. What was learned "
-			"of "
-			"the one before stays, unless all is learned again. '#17' is sample 17, "
-			"whatever its id. A process may be working in the folder; then it learns "
-			"again "
-			"when it starts next.",
+			"from the old one stays, unless --retrain learns all again. '#17' is "
+			"sample 17, whatever its id. A process may be working in the folder; then "
+			"it learns again when it next starts.",
 			rows, .example = "retain correct runs/shop order-17 no"}};
 
 	return amend_verb(&deed, &retrain, argc, argv);

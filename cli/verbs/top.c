@@ -388,9 +388,9 @@ int cmd_top(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain top", "URL|FOLDER",
-		"Shows how a service or a run's folder is doing, anew each second until Ctrl-C:\n"
-		"accuracy of late or how far off numbers are, throughput, queue, lag, alarms, and\n"
-		"which version answers. A service is asked by curl.",
+		"Shows how a service or a run's folder is doing, refreshed every second until\n"
+		"Ctrl-C: recent accuracy, or how far off numbers are, throughput, queue, lag,\n"
+		"alarms, and which version answers. A service is asked by curl.",
 		rows, .example = "retain top http://localhost:8080"};
 	struct top *top;
 	int status = args_read(&args, &argc, argv);
