@@ -204,7 +204,7 @@ class LeaderNet:
         where = None if batch is None else (batch.number, first)
         _say(("forward", self._number, one.count, at, bool(one.training), bool(one.keep), one.momentum, one.seed, wants, where))
         dist.broadcast(stats, 0, _small())
-        sent = []
+        sent: list[Any] = []
         for other in range(1, count()):
             begin, end = share(one.count, other)
             if end > begin and not (batch and batch.sees[other]):
