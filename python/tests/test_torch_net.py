@@ -1,6 +1,7 @@
 """Modules of the user's own as the net of a learner."""
 
 import copy
+import json
 import os
 import random
 import threading
@@ -73,8 +74,8 @@ class Noisy(nn.Module):
     "arch, norm, shape, rate",
     [("mlp:16", "none", (4,), 0.05), ("resnet18-cifar", "gn-ws", (3, 16, 16), 5e-6), ("resnet18-cifar", "bn", (3, 16, 16), 5e-6)],
 )
-def test_losses_are_those_of_the_own_net(arch, norm, shape, rate):
-    """Fifty iterations: the same batches, validated at the same iterations."""
+def test_losses_are_those_of_the_own_net(tmp_path, arch, norm, shape, rate):
+    """Fifty iterations: the same batches, validated at the same iterations, and windows that end alike."""
     import torch_models
 
     def make(classes):
@@ -82,9 +83,10 @@ def test_losses_are_those_of_the_own_net(arch, norm, shape, rate):
 
     kept = {**SMALL, "model_classes": 3, "model_scale": "off", "schedule_rate": rate}
     # Winograd rounds otherwise, and roundings grow at every ReLU that they switch.
-    own = Learner(model_arch=arch, model_norm=norm, model_input=shape, engine_conv="direct", **kept)
-    net = rt.Learner(make, input=shape, **kept)
-    rt.load_state_dict(net, rt.state_dict(own, "plain"))
+    own = Learner(tmp_path / "own", model_arch=arch, model_norm=norm, model_input=shape, engine_conv="direct", **kept)
+    net = rt.Learner(make, input=shape, folder=tmp_path / "net", **kept)
+    first = rt.state_dict(own, "plain")
+    rt.load_state_dict(net, first)
     for inputs, labels in pictures(10, shape=shape):
         own.learn(inputs, labels)
         net.learn(inputs, labels)
@@ -93,9 +95,22 @@ def test_losses_are_those_of_the_own_net(arch, norm, shape, rate):
         assert b.learning_rate == a.learning_rate and b.iterations == a.iterations
         assert np.isnan(a.retention) == np.isnan(b.retention)
     assert a.iterations == 50 and not np.isnan(a.retention)
-    for name, tensor in rt.state_dict(own).items():
+    end, other = rt.state_dict(own, "plain"), net.state_dict("plain")
+    for name, tensor in end.items():
         if tensor.dtype == torch.float32:
-            assert torch.allclose(tensor, net.state_dict()[name], atol=2e-3), name
+            apart, moved = (torch.linalg.vector_norm(tensor - one[name]) for one in (other, first))
+            assert 0 < moved and apart < 0.01 * moved + 1e-6, (name, apart, moved)
+    own.close()
+    net.close()
+    mine, its = (events(tmp_path / folder) for folder in ("own", "net"))
+    assert [line["event"] for line in mine] == [line["event"] for line in its]
+    windows = [pair for pair in zip(mine, its) if pair[0]["event"] == "window"]
+    assert len(windows) == 5 and all(one == pytest.approx(other, abs=1e-4) for one, other in windows)
+
+
+def events(folder):
+    with open(folder / "events.jsonl", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def test_the_first_batch_says_what_a_sample_is(tmp_path, stream):
@@ -747,7 +762,7 @@ def test_a_net_is_needed_for_its_input():
 
 def go_on(folder, kill):
     torch.set_num_threads(1)
-    learner = rt.Learner(Noisy, input=(4,), folder=folder, run_checkpoint_every="4 steps", **SMALL)
+    learner = rt.Learner(Noisy, input=(4,), folder=folder, run_checkpoint_every="2 steps", **SMALL)
     kills.learn(learner, conftest.blobs(kills.STEPS), kill)
 
 
