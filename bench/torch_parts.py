@@ -73,6 +73,13 @@ def parts(memory):
     }
 
 
+def averaged(net, times):
+    """Seconds of AMA.step, which moves two averages in every tenth iteration; nothing is validated."""
+    ama = rt.AMA(net)
+    rt.MALR(torch.optim.SGD(net.parameters(), lr=0.1), ama)
+    return least(lambda k: ama.step(samples=BATCH), times)
+
+
 class Least(torch.nn.Module):
     """As little of a net as can be, so that an iteration is what surrounds it."""
 
@@ -141,6 +148,12 @@ def main():
         whole = iteration()
         print(f"{'draw, guide, record':22} {own * 1e6:8.1f} us, {100 * own / whole:.2f} % of an iteration of ResNet-18 "
               f"(batch {BATCH}, {whole * 1e3:.0f} ms, one thread)")
+        for name, net, times in (
+            ("AMA.step, 10 numbers", Least(10), 300),
+            ("... of 11 million", torch.nn.Linear(3343, 3343), 20),  # as many as ResNet-18's
+        ):
+            step = averaged(net, times)
+            print(f"{name:22} {step * 1e6:8.1f} us, {100 * step / whole:.2f} %")
         for name, inputs in ("learner around a net", pictures), ("... of 10 numbers", pictures[:, :1, :1, :10]):
             around = learner(inputs, labels)
             print(f"{name:22} {around * 1e6:8.1f} us, {100 * around / whole:.2f} %")

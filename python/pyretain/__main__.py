@@ -20,7 +20,7 @@ import sys
 from typing import Any, Callable, NoReturn, Optional
 
 from pyretain._core import InputError
-from pyretain.command import FOLDER
+from pyretain.command import FOLDER, by_mpirun
 from pyretain.frames import as_csv, is_file
 
 NET = "PYRETAIN_NET"  # of the environment: the net's options, for processes that verbs start
@@ -75,6 +75,9 @@ def _value(words: list[str], option: str) -> Optional[str]:
 
 def _settle_ranks(said: argparse.Namespace, verb: str) -> None:
     """Started by torchrun: which processes do what. PyTorch is not loaded yet."""
+    if (started := by_mpirun()) > 1:
+        start = _called(argparse.Namespace(**{**vars(said), "ranks": started}))
+        sys.exit(f"retain: {verb}: mpirun started {started} processes, which would all do the same with a module. These share its work: {start} {verb}")
     here = int(os.environ.get("WORLD_SIZE", "1")) if "MASTER_ADDR" in os.environ else 1
     if here > 1 and verb not in SHARE:
         if int(os.environ.get("RANK", "0")):

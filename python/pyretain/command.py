@@ -39,6 +39,12 @@ def _environment(more: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+def by_mpirun() -> int:
+    """Processes that mpirun started, which PyTorch knows nothing of; 1: it did not, or torchrun's variables are set as well."""
+    sizes = [os.environ.get(name, "1") for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")]
+    return 1 if "MASTER_ADDR" in os.environ else max(int(size) if size.isdigit() else 1 for size in sizes)
+
+
 def inside() -> ctypes.CDLL:
     """The command as a library. Calls of its functions release Python's lock."""
     return ctypes.CDLL(os.path.join(FOLDER, "_command.so"))

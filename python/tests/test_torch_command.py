@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import urllib.request
+import warnings
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ import pytest
 pytest.importorskip("torch", reason="there is no PyTorch")
 pytest.importorskip("safetensors", reason="there is no safetensors")
 
-from pyretain import Learner, RetainError, StateError  # noqa: E402
-from test_torch_net import SMALL  # noqa: E402
+from pyretain import Learner, RetainError, RetainWarning, StateError  # noqa: E402
+from test_torch_net import SMALL, mlp  # noqa: E402
 
 MINE = """
     import torch
@@ -72,6 +73,21 @@ def test_the_command_runs_with_a_module(mine, stream):
 def test_a_net_that_is_not_there_is_named(mine, net, words):
     wrong = command(mine, "--net", net, "run")
     assert wrong.returncode == 1 and f"--net {net}: " in wrong.stderr and "PACKAGE:FUNCTION" in wrong.stderr
+
+
+def test_mpirun_is_refused_with_what_to_type_in_its_place(mine, monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    done = command(mine, "--net", "mine:make", "--device", "cpu", "run", "data.csv")
+    assert done.returncode == 1
+    assert "mpirun started 2 processes" in done.stderr and "torchrun --nproc-per-node 2 -m pyretain --net mine:make --device cpu run" in done.stderr
+    import pyretain.torch as rt
+
+    with pytest.warns(RetainWarning, match="mpirun started several processes"):
+        rt.Learner(mlp, **SMALL)
+    monkeypatch.setenv("MASTER_ADDR", "localhost")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rt.Learner(mlp, **SMALL)
 
 
 # Experiments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy.typing as npt
 import torch
 
 from pyretain import learner as plain
-from pyretain._core import NULL, Floats, InputError, ProgressFunction, StateError, check, here, lib, words_of
+from pyretain._core import NULL, Floats, InputError, ProgressFunction, RetainWarning, StateError, check, here, lib, words_of
+from pyretain.command import by_mpirun
 from pyretain.config import Config
 from pyretain.learner import Question, Step
 from pyretain.torch import ranks
@@ -120,6 +122,8 @@ class Learner(plain.Learner):
         progress: Union[bool, ProgressFunction, None] = None,
         **settings: Unpack[Settings],
     ) -> None:
+        if ranks.count() == 1 and by_mpirun() > 1:
+            warnings.warn("mpirun started several processes, and each has a learner of its own: torchrun shares one's work", RetainWarning, stacklevel=2)
         number = settings.get("model_target") == "number"
         said, own_loss = loss_settings(loss, number)
         same = {} if optimizer is None else known(optimizer)
