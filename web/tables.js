@@ -265,8 +265,8 @@ function drawExplained() {
 	const all = run.explained, table = byId("explained"), points = run.target === "class";
 	const worth = (value) => value === null ? "–" : points ? (100 * value).toFixed(1) : quantity(value);
 	const times = all.loss.map((_, i) => all.loss.length === 1 ? "now" : i + 1 + " of " + all.loss.length);
-	byId("explained-note").textContent = run.name + ": what " + (points ? "accuracy falls by, in points," : "the mean absolute error rises by") +
-		" when a column has the value of another row; before the label, on " + count(all.rows) + " rows. Now is the last " +
+	byId("explained-note").textContent = run.name + ": how " + (points ? "many points accuracy falls" : "much the mean absolute error rises") +
+		" when a column takes another row's value; before the label, on " + count(all.rows) + " rows. Now is the last " +
 		"part of the stream; ± its standard error." +
 		(all.column_count > all.columns.length ? " The first " + all.columns.length + " of " + count(all.column_count) + " columns." : "");
 	byId("explained-title").replaceChildren("By column, now and over time");
