@@ -54,14 +54,14 @@ static int64_t drift(struct bell *bell, const struct desk_status *now, char *why
 /* Ends once half of the fall is made up for, so that it does not flicker. */
 static int64_t fall(struct bell *bell, const struct desk_status *now, char *why, size_t size)
 {
-	const double below = now->le - now->recent,
+	const double below = now->scores.le - now->scores.recent,
 		     most = bell->fallen ? bell->fall / 2 : bell->fall;
 	const bool before = bell->fallen;
 
 	bell->fallen = now->samples >= 1000 && below > most;
 	snprintf(why, size, "%s fell: %.1f %% over the latest 1000, %.1f %% over all",
-		isnan(now->mae) ? "accuracy" : "explained variance", 100 * now->recent,
-		100 * now->le);
+		isnan(now->scores.errors.mae) ? "accuracy" : "explained variance",
+		100 * now->scores.recent, 100 * now->scores.le);
 	return bell->fallen && !before;
 }
 
@@ -154,8 +154,8 @@ static void ring(struct bell *bell, const char *kind, int64_t count, const char 
 	jwriter_text(&json, "time", when);
 	jwriter_whole(&json, "count", count);
 	jwriter_whole(&json, "samples", now->samples);
-	jwriter_number(&json, "le", now->le);
-	jwriter_number(&json, "recent", now->recent);
+	jwriter_number(&json, "le", now->scores.le);
+	jwriter_number(&json, "recent", now->scores.recent);
 	jwriter_text(&json, "serving", now->serving);
 	jwriter_end(&json);
 	text_add(&message, "\n");

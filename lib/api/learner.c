@@ -420,7 +420,6 @@ int retain_learner_metrics(
 	struct learner_report now;
 	struct run_scores scores;
 	const struct run *run;
-	bool numbers;
 
 	if (!code)
 		code = api_learner_enter(learner, __func__, inner(err));
@@ -428,7 +427,6 @@ int retain_learner_metrics(
 		return code;
 	run = learner->run;
 	scores = run_scores(run);
-	numbers = scores.errors.count > 0;
 	if (run->learner)
 		learner_report(run->learner, &now);
 	else
@@ -447,12 +445,12 @@ int retain_learner_metrics(
 		.learning_efficacy_ever = now.slow_efficacy,
 		.accuracy_recent = scores.recent,
 		.drift_alarms = run->alarm ? (double)alarm_count(run->alarm) : 0,
-		.mae = numbers ? scores.errors.mae : NAN,
-		.rmse = numbers ? scores.errors.rmse : NAN,
-		.mae_last = numbers ? scores.errors.last : NAN,
-		.mae_mean = numbers ? scores.errors.mean : NAN,
-		.coverage = numbers ? scores.errors.inside : NAN,
-		.width = numbers ? scores.errors.width : NAN,
+		.mae = scores.errors.mae,
+		.rmse = scores.errors.rmse,
+		.mae_last = scores.errors.last,
+		.mae_mean = scores.errors.mean,
+		.coverage = scores.errors.inside,
+		.width = scores.errors.width,
 		.balanced_accuracy = scores.uneven.balanced,
 		.f1 = scores.uneven.f1,
 		.f1_rare = scores.uneven.f1_rare,

@@ -38,6 +38,8 @@ struct errors {
 /* An error is unusual beyond this many usual ones; the latter follow within so many samples. */
 static const double UNUSUAL = 2, USUAL_SPAN = 2000;
 
+const struct errors_sum errors_none = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
 int errors_new(struct errors **errors, int width, struct err *err)
 {
 	const size_t size = sizeof(**errors) + (size_t)width * sizeof(struct each);

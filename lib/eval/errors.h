@@ -42,7 +42,7 @@ void errors_forget(struct errors *errors, int64_t sample);
  */
 bool errors_unusual(struct errors *errors, const union target *guess, const union target *label);
 
-/* Over all labels so far, or the latest ERRORS_RECENT; NAN before the first. */
+/* Over all labels so far, or the latest ERRORS_RECENT. */
 enum { ERRORS_RECENT = 1000 };
 struct errors_sum {
 	int64_t count;
@@ -52,6 +52,7 @@ struct errors_sum {
 	double explained_last;
 	double inside, width; /* share of labels within their intervals, mean width of these */
 };
+extern const struct errors_sum errors_none; /* before the first label: all NAN */
 void errors_all(const struct errors *errors, struct errors_sum *sum);
 void errors_recent(const struct errors *errors, struct errors_sum *sum);
 /* Of number k alone, over all labels. */

@@ -3,7 +3,8 @@
  * notified when they are done. Jobs that are queued together share a sync.
  *
  * A job is a batch of lines, parsed by the thread that received them (live/batch.h) and answered
- * like a live stream (live/live.h). Jobs with only inputs are also taken while a time step is trained on, after each iteration.
+ * like a live stream (live/live.h). Jobs with only inputs are also taken while a time step is
+ * trained on, after each iteration.
  *
  * Predictions that need not be stored bypass the desk: they use a copy of the learner's knowledge
  * (session/copy.h), from any thread, and never wait. The copy is renewed while the learner
@@ -60,10 +61,8 @@ struct desk_status {
 	bool answers; /* from the current state, or that of the last checkpoint */
 	int64_t samples, iteration, step, lines, bad, waiting, pool;
 	int64_t behind; /* samples of the journal still to be replayed */
-	double le, recent, blind, same, most, chain, kappa, rate, sigma, loss, train_seconds,
-		seconds;
-	double mae, rmse, mae_last, mae_mean, inside, width; /* of numbers; NAN: none */
-	struct uneven_scores uneven;
+	struct run_scores scores;
+	double rate, sigma, loss, train_seconds, seconds;
 	double val, val_plain;          /* accuracy on held-out samples; NAN: unknown */
 	int64_t cuts, alarms, warnings; /* warnings: of this process, as is */
 	int64_t fields_ignored;         /* ... values of ignored fields */

@@ -127,22 +127,9 @@ void desk_on_log(void *context, enum log_level level, const char *message)
 		desk->log.write(desk->log.context, level, message);
 }
 
-static void look_at_errors(const struct errors_sum *errors, struct desk_status *now)
-{
-	const bool any = errors->count > 0;
-
-	now->mae = any ? errors->mae : NAN;
-	now->rmse = any ? errors->rmse : NAN;
-	now->mae_last = any ? errors->last : NAN;
-	now->mae_mean = any ? errors->mean : NAN;
-	now->inside = any ? errors->inside : NAN;
-	now->width = any ? errors->width : NAN;
-}
-
 static void look_at_learner(struct desk *desk, struct desk_status *status)
 {
 	const struct run *run = &desk->live->session.run;
-	const struct run_scores scores = run_scores(run);
 	struct desk_status now = {0};
 	struct learner_report report;
 
@@ -154,15 +141,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.pool = report.pool;
 	now.behind = store_stored(run->store) - store_count(run->store);
 	now.fields_ignored = run->schema ? schema_ignored(run->schema) : 0;
-	now.le = scores.le;
-	now.blind = scores.blind;
-	now.same = scores.same;
-	now.most = scores.most;
-	now.chain = scores.chain;
-	now.kappa = scores.kappa;
-	now.recent = scores.recent;
-	now.uneven = scores.uneven;
-	look_at_errors(&scores.errors, &now);
+	now.scores = run_scores(run);
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
 	now.loss = report.loss;
@@ -180,20 +159,12 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 
 void desk_look(struct desk *desk)
 {
-	struct desk_status now = {.le = NAN,
-		.blind = NAN,
-		.same = NAN,
-		.most = NAN,
-		.chain = NAN,
-		.kappa = NAN,
-		.recent = NAN,
-		.uneven = uneven_none,
+	struct desk_status now = {.scores = run_scores_none(),
 		.sigma = NAN,
 		.loss = NAN,
 		.val = NAN,
 		.val_plain = NAN};
 
-	look_at_errors(&(struct errors_sum){0}, &now);
 	if (live_learns(desk->live))
 		look_at_learner(desk, &now);
 	now.lines = desk->live->session.lines;

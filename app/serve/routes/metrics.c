@@ -17,14 +17,14 @@ static const struct number {
 	size_t offset;
 	enum { WHOLE, REAL, SMALL, COUNT } type;
 } numbers[] = {
-#define ROW(field, kind, type, help)                                                               \
+#define AT(name, field, kind, type, help)                                                          \
 	{                                                                                          \
-#field, kind, help, offsetof(struct desk_status, field), type                      \
+		name, kind, help, offsetof(struct desk_status, field), type                        \
 	}
-#define SCORE(field, help)                                                                         \
-	{                                                                                          \
-#field, "gauge", help, offsetof(struct desk_status, uneven.field), REAL            \
-	}
+#define ROW(field, kind, type, help) AT(#field, field, kind, type, help)
+#define SCORE(field, help)           AT(#field, scores.field, "gauge", REAL, help)
+#define UNEVEN(field, help)          AT(#field, scores.uneven.field, "gauge", REAL, help)
+#define ERRORS(name, field, help)    AT(name, scores.errors.field, "gauge", REAL, help)
 	ROW(samples, "counter", WHOLE, "labelled samples learned from"),
 	ROW(iteration, "counter", WHOLE, "training iterations"),
 	ROW(step, "counter", WHOLE, "time steps"),
@@ -34,28 +34,26 @@ static const struct number {
 	ROW(pool, "gauge", WHOLE, "samples that are replayed"),
 	ROW(behind, "gauge", WHOLE,
 		"samples to learn again before it is where it was; answers lack them"),
-	ROW(le, "gauge", REAL,
-		"share of samples predicted right before their labels came; of numbers, of their "
-		"variance explained"),
-	ROW(recent, "gauge", REAL, "that share of the last 1000"),
-	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
-	ROW(same, "gauge", REAL, "that share for the last label"),
-	ROW(most, "gauge", REAL, "that share for the most frequent label"),
-	ROW(chain, "gauge", REAL, "that share for what the order of labels alone says"),
-	ROW(kappa, "gauge", REAL,
-		"kappa temporal: 0 is no better than the last label, 1 always right"),
-	SCORE(balanced, "uneven classes: balanced accuracy before labels came"),
-	SCORE(f1, "uneven classes: mean of their F1"),
-	SCORE(f1_rare, "two uneven classes: F1 of the rarer one"),
-	SCORE(auc, "two uneven classes: AUC of the last 10000"),
-	SCORE(alert_recall, "two uneven classes: recall of the rarer one at retain_alert_share"),
-	SCORE(alert_share, "two uneven classes: share of alerts allowed"),
-	ROW(mae, "gauge", REAL, "numbers: mean absolute error before labels came"),
-	ROW(rmse, "gauge", REAL, "numbers: root of the mean squared error"),
-	ROW(mae_last, "gauge", REAL, "numbers: mean absolute error of the last label"),
-	ROW(mae_mean, "gauge", REAL, "numbers: mean absolute error of the mean so far"),
-	ROW(inside, "gauge", REAL, "numbers: share of labels within their intervals"),
-	ROW(width, "gauge", REAL, "numbers: mean width of intervals"),
+	SCORE(le, "share of samples predicted right before their labels came; of numbers, of their "
+		  "variance explained"),
+	SCORE(recent, "that share of the last 1000"),
+	SCORE(blind, "that share for guessing by the last labels"),
+	SCORE(same, "that share for the last label"),
+	SCORE(most, "that share for the most frequent label"),
+	SCORE(chain, "that share for what the order of labels alone says"),
+	SCORE(kappa, "kappa temporal: 0 is no better than the last label, 1 always right"),
+	UNEVEN(balanced, "uneven classes: balanced accuracy before labels came"),
+	UNEVEN(f1, "uneven classes: mean of their F1"),
+	UNEVEN(f1_rare, "two uneven classes: F1 of the rarer one"),
+	UNEVEN(auc, "two uneven classes: AUC of the last 10000"),
+	UNEVEN(alert_recall, "two uneven classes: recall of the rarer one at retain_alert_share"),
+	UNEVEN(alert_share, "two uneven classes: share of alerts allowed"),
+	ERRORS("mae", mae, "numbers: mean absolute error before labels came"),
+	ERRORS("rmse", rmse, "numbers: root of the mean squared error"),
+	ERRORS("mae_last", last, "numbers: mean absolute error of the last label"),
+	ERRORS("mae_mean", mean, "numbers: mean absolute error of the mean so far"),
+	ERRORS("inside", inside, "numbers: share of labels within their intervals"),
+	ERRORS("width", width, "numbers: mean width of intervals"),
 	ROW(val, "gauge", REAL, "share right of samples that are held out: retention"),
 	ROW(val_plain, "gauge", REAL, "that share for the plain model"),
 	ROW(rate, "gauge", REAL, "learning rate"),
@@ -71,8 +69,11 @@ static const struct number {
 	ROW(queue, "gauge", SMALL, "requests that wait for the learner"),
 	ROW(jobs, "counter", COUNT, "requests that the learner has done"),
 	ROW(syncs, "counter", COUNT, "groups of requests that were answered together"),
+#undef ERRORS
+#undef UNEVEN
 #undef SCORE
 #undef ROW
+#undef AT
 };
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 

@@ -3,18 +3,6 @@
 
 #include "session/run/run.h"
 
-static void add_errors(struct metrics_row *row, const struct errors_sum *errors)
-{
-	if (!errors->count)
-		return;
-	row->mae = errors->mae;
-	row->rmse = errors->rmse;
-	row->mae_last = errors->last;
-	row->mae_mean = errors->mean;
-	row->inside = errors->inside;
-	row->width = errors->width;
-}
-
 struct metrics_row run_row(const struct run *run)
 {
 	const struct ledger_prices prices = run_prices(run);
@@ -54,7 +42,12 @@ struct metrics_row run_row(const struct run *run)
 	row.auc = scores.uneven.auc;
 	row.alert_recall = scores.uneven.alert_recall;
 	row.alert_share = scores.uneven.alert_share;
-	add_errors(&row, &scores.errors);
+	row.mae = scores.errors.mae;
+	row.rmse = scores.errors.rmse;
+	row.mae_last = scores.errors.last;
+	row.mae_mean = scores.errors.mean;
+	row.inside = scores.errors.inside;
+	row.width = scores.errors.width;
 	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;
 	learner_kept(run->learner, &training, &validation);
 	row.kept = (double)(training + validation);

@@ -87,7 +87,7 @@ struct run_config {
 	struct log log;
 	void (*progress)(
 		void *context, const struct run_progress *progress); /* NULL: no callback */
-	/* Whether a call of it is worth the numbers, after a time step; NULL: always. */
+	/* Whether to call it after a time step, since numbers cost time; NULL: always. */
 	bool (*wanted)(void *context, int64_t step);
 	void *context;
 	const volatile sig_atomic_t *stop; /* if set: stop after the iteration; may be NULL */
@@ -124,7 +124,7 @@ struct run_driver {
 	bool (*due)(const struct run *run);
 	int (*evaluate)(struct run *run, struct err *err);
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
-	/* What is written beside a checkpoint, before it; and what that makes useless, after it. */
+	/* Called before a checkpoint, to write files beside it, and after, to remove older ones. */
 	int (*saving)(struct run *run, struct err *err);
 	void (*saved)(struct run *run);
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
@@ -245,13 +245,13 @@ int run_class(struct run *run, const char *name, int32_t *label, struct err *err
 int run_note_classes(struct run *run, int32_t below, struct err *err);
 /* From the driver or from named labels, one per class of the net. False: no class has one. */
 bool run_class_names(const struct run *run, const char **names);
-/* Notes in the journal what its labels are, or refuses one of other labels. */
+/* Notes the kind of labels in the journal, or refuses a journal of another kind. */
 int run_note_target(struct run *run, struct err *err);
-/* After a step of n labels was scored: warns, once, of classes that look like quantities. */
+/* Call after a step of n labels was scored: warns once of classes that look like quantities. */
 void run_judge_labels(const struct run *run, int n);
 /* Loads names from the journal, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
-/* The same for whoever reads a journal: those from *kept on. */
+/* The same for any reader of a journal: names from *kept on. */
 int run_read_classes(
 	struct class_list *names, int32_t *kept, struct journal *journal, struct err *err);
 
@@ -272,8 +272,8 @@ int run_begin(struct run *run, struct err *err);
  */
 void run_score(struct run *run, const union target *guesses, const union target *labels, int n);
 /*
- * Accuracy before the label, of the blind baseline, and of the latest labels. Of numbers the share
- * of variance explained; the baseline is the last label. NAN before the first label.
+ * Accuracy before labels came, of the blind baseline, and of the latest labels. For numbers it is
+ * the share of variance explained, and the baseline is the last label. NAN before the first label.
  */
 struct run_scores {
 	double le, le5, blind, recent;
@@ -283,11 +283,12 @@ struct run_scores {
 	struct uneven_scores uneven;
 };
 struct run_scores run_scores(const struct run *run);
+struct run_scores run_scores_none(void);
 int64_t run_scored(const struct run *run); /* samples scored so far */
 
 /*
- * What classes weigh in answers, by learn.weigh: from the beginning or a checkpoint on, and after
- * labels were scored. ERR_INPUT for costs that make no sense.
+ * Weights of classes in answers (learn.weigh). run_weigh_begin sets them at the start and after a
+ * checkpoint was loaded, run_weigh_labels after labels were scored. ERR_INPUT for invalid costs.
  */
 int run_weigh_begin(struct run *run, struct err *err);
 void run_weigh_labels(struct run *run, const union target *labels, int n);
@@ -343,7 +344,7 @@ int run_folder_clear_journal(const struct run *run, struct err *err); /* deletes
 /* For a folder without any sample or input: deletes its schema. */
 int run_folder_unlearn(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);
-/* What was predicted, in detail: predictions.csv of numbers, else classes.json. */
+/* Writes the detailed results: predictions.csv for numbers, else classes.json. */
 int run_write_predicted(const struct run *run, struct err *err);
 int run_write_classes(const struct run *run, struct err *err);
 /* Parts of classes.json and run.json, for a folder that has no learner; names may be NULL. */

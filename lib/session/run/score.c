@@ -68,9 +68,15 @@ int64_t run_scored(const struct run *run)
 	return sum.count;
 }
 
+struct run_scores run_scores_none(void)
+{
+	return (struct run_scores){
+		NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, errors_none, uneven_none};
+}
+
 struct run_scores run_scores(const struct run *run)
 {
-	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
+	struct run_scores scores = run_scores_none();
 	struct errors_sum recent;
 
 	if (!run->learner || !run_scored(run))

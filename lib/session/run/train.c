@@ -26,8 +26,8 @@ static void tell(const struct run *run)
 		.le = scores.le,
 		.blind = scores.blind,
 		.recent = scores.recent,
-		.mae = scores.errors.count ? scores.errors.mae : NAN,
-		.mae_last = scores.errors.count ? scores.errors.last : NAN,
+		.mae = scores.errors.mae,
+		.mae_last = scores.errors.last,
 		.alarms = alarm_count(run->alarm),
 		.ir = run->row_count && run->ir_samples >= SUMMARY_LEAST
 			      ? run->rows[run->row_count - 1].ir
