@@ -274,7 +274,7 @@ static int await_other(struct predictor *p)
 	return other;
 }
 
-int predictor_publish_all(
+int predictor_publish(
 	struct predictor *predictor, const struct predictor_source *source, struct err *err)
 {
 	pthread_mutex_lock(&predictor->publishing);
@@ -295,12 +295,4 @@ int predictor_publish_all(
 	}
 	pthread_mutex_unlock(&predictor->publishing);
 	return code;
-}
-
-int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
-	const struct scale *scale, struct err *err)
-{
-	const struct predictor_source source = {same_params, stats, scale, NULL, &params};
-
-	return predictor_publish_all(predictor, &source, err);
 }

@@ -46,15 +46,10 @@ int predictor_predict(
  * progress finish with the old ones. Packing runs on the caller's thread while predictions
  * continue. It waits only for predictions that still use the weights before the current ones. The
  * first call allocates the second set of weights, later ones nothing.
- */
-int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
-	const struct scale *scale, struct err *err);
-
-/*
- * The same for several models. `params` returns the weights of one, valid until the next call;
- * NULL: unchanged, since that model will not be asked. `also`, if not NULL, is called when set
- * `which` (0 or 1) has no readers, before predictions use it: the place to renew the owner's data
- * beside the weights.
+ *
+ * `params` returns the weights of a model, valid until the next call; NULL: unchanged, since that
+ * model will not be asked. `also`, if not NULL, is called when set `which` (0 or 1) has no readers,
+ * before predictions use it: the place to renew the owner's data beside the weights.
  */
 struct predictor_source {
 	const float *(*params)(void *context, int model);
@@ -63,13 +58,13 @@ struct predictor_source {
 	void (*also)(void *context, int which);
 	void *context;
 };
-int predictor_publish_all(
+int predictor_publish(
 	struct predictor *predictor, const struct predictor_source *source, struct err *err);
 
 /*
  * A prediction by several models at one moment. Call begin to end on one thread; `which` is the
- * set in use. predictor_ask fills in the logits of inputs first to first + n - 1 and, if wanted, the
- * inputs of the last layer, (n, net_features).
+ * set in use. predictor_ask fills in the logits of inputs first to first + n - 1 and, if wanted,
+ * the inputs of the last layer, (n, net_features).
  */
 struct seat;
 struct predictor_turn {

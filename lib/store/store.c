@@ -37,11 +37,6 @@ int64_t store_count(const struct store *store)
 	return store->count;
 }
 
-int store_width(const struct store *store)
-{
-	return store->width;
-}
-
 void store_stand(struct store *store, int64_t count)
 {
 	store->count = count;

@@ -42,7 +42,10 @@
 struct store;
 struct journal;
 
-/* Samples of `floats` numbers each, with targets of `width` cells; all arrays of labels have them. */
+/*
+ * Samples of `floats` numbers each, with targets of `width` cells; all arrays of labels have
+ * them.
+ */
 int store_in_memory(struct store **store, size_t floats, int width, struct err *err);
 
 /*
@@ -60,7 +63,6 @@ void store_free(struct store *store);
  * count, for this kind or over a source.
  */
 int store_elsewhere(struct store **store, size_t floats, int width, struct err *err);
-int store_width(const struct store *store);
 void store_stand(struct store *store, int64_t count);
 
 /*

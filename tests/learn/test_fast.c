@@ -5,6 +5,7 @@
 #include "check.h"
 #include "../base/folder.h"
 #include "cells.h"
+#include "learn/parts/parts_impl.h"
 
 #define MANY                                                                                       \
 	"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse, units, near"
@@ -106,8 +107,7 @@ static void displacements_follow_new_samples(void **state)
 			records[i] = 0.98 * records[i] + gains[i];
 		school_reveal(&school);
 		for (int i = 0; i < 3; i++)
-			assert_float_equal(
-				parts_mix(school.learner->parts)->record[i], records[i], 1e-3);
+			assert_float_equal(school.learner->parts->mix.record[i], records[i], 1e-3);
 		school_train(&school, 3);
 	}
 	assert_true(cut && whole);
@@ -279,8 +279,8 @@ static void long_steps_are_several(void **state)
 		assert_ok(learner_reveal(cut.learner, inputs + (size_t)at * DIM, CELLS(labels + at),
 				  at + 64 > 150 ? 150 - at : 64, &err),
 			err);
-	assert_memory_equal(parts_mix(whole.learner->parts)->record,
-		parts_mix(cut.learner->parts)->record, sizeof(double) * 4);
+	assert_memory_equal(whole.learner->parts->mix.record, cut.learner->parts->mix.record,
+		sizeof(double) * 4);
 	school_close(&whole);
 	school_close(&cut);
 }
@@ -343,8 +343,8 @@ static void asking_changes_nothing(void **state)
 			school_go(&silent, 1, 3 * (k % 2));
 		}
 		assert_same_answers(&asked, &silent);
-		assert_memory_equal(parts_mix(asked.learner->parts)->record,
-			parts_mix(silent.learner->parts)->record, sizeof(double) * 3);
+		assert_memory_equal(asked.learner->parts->mix.record,
+			silent.learner->parts->mix.record, sizeof(double) * 3);
 		school_close(&asked);
 		school_close(&silent);
 	}
@@ -417,7 +417,7 @@ static void heads_answer_both_questions(void **state)
 	assert_ok(learner_predict(both.learner, LEARNER_NOW, inputs, STEP, now, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_EVER, inputs, STEP, ever, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_INFERENCE, inputs, STEP, slow, &err), err);
-	mix_weights(parts_mix(both.learner->parts), q);
+	mix_weights(&both.learner->parts->mix, q);
 	for (int i = 0; i < 2; i++) {
 		struct school one =
 			school_of(SETTINGS("fast.heads=ridge, knn", "fast.prior=0", alone[i]));
@@ -609,7 +609,7 @@ static void rates_that_are_too_high_do_no_harm(void **state)
 	assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, logits, &err), err);
 	for (int i = 0; i < STEP * CLASSES; i++)
 		assert_true(isfinite(logits[i]));
-	mix_weights(parts_mix(school.learner->parts), weights);
+	mix_weights(&school.learner->parts->mix, weights);
 	assert_true(weights[1] < 1e-3);
 	school_close(&school);
 }

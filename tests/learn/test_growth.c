@@ -9,6 +9,7 @@
 
 #include "learn/parts/fast_impl.h"
 #include "learn/parts/linear.h"
+#include "learn/parts/parts_impl.h"
 #include "cells.h"
 
 #define ALL_HEADS                                                                                  \
@@ -79,12 +80,21 @@ static void grow(struct school *school, int classes)
 	learner_grown(school->learner, former, 0);
 }
 
+static struct part *part_of(const struct parts *parts, const struct part_type *type)
+{
+	int row = 0;
+
+	while (part_types[row] != type)
+		row++;
+	return parts->list[row];
+}
+
 static void visit_heads(void *object, struct state *state)
 {
 	struct parts *parts = object;
 
-	part_ridge.state(parts_find(parts, &part_ridge), state);
-	part_knn.state(parts_find(parts, &part_knn), state);
+	part_ridge.state(part_of(parts, &part_ridge), state);
+	part_knn.state(part_of(parts, &part_knn), state);
 }
 
 static void visit_school(void *object, struct state *state)
@@ -128,12 +138,12 @@ static void assert_saves_the_same(state_fn *visit, void *one, void *other)
 
 static const double *linear_of(const struct school *school)
 {
-	return linear_weights(parts_find(school->learner->parts, &part_linear));
+	return linear_weights(part_of(school->learner->parts, &part_linear));
 }
 
 static const struct fast *fast_of(const struct learner *learner)
 {
-	return (const struct fast *)parts_find(learner->parts, &part_fast);
+	return (const struct fast *)part_of(learner->parts, &part_fast);
 }
 
 /* Ridge regression and neighbours do not learn from classes that have not come. */
@@ -174,13 +184,13 @@ static void what_is_by_class_stays(void **state)
 		size_t models;
 
 		go(&school, 8, rows[i].before);
-		mix = parts_mix(school.learner->parts);
+		mix = &school.learner->parts->mix;
 		models = (size_t)mix->count;
 		memcpy(weights, linear_of(&school), classes * (DIM + 1) * sizeof(double));
 		memcpy(records, mix->class_record, classes * models * sizeof(double));
 		memcpy(ever, mix->ever, classes * sizeof(double));
 		grow(&school, rows[i].after);
-		mix = parts_mix(school.learner->parts);
+		mix = &school.learner->parts->mix;
 		assert_memory_equal(linear_of(&school), weights, more * (DIM + 1) * sizeof(double));
 		assert_memory_equal(mix->class_record, records, more * models * sizeof(double));
 		assert_memory_equal(mix->ever, ever, more * sizeof(double));

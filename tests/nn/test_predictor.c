@@ -31,6 +31,20 @@ static struct predictor *predictor_of(const struct rig *rig, const struct predic
 	return predictor;
 }
 
+static const float *these(void *params, int model)
+{
+	(void)model;
+	return *(const float **)params;
+}
+
+static int publish(struct predictor *predictor, const float *params, const float *stats,
+	const struct scale *scale, struct err *err)
+{
+	const struct predictor_source source = {these, stats, scale, NULL, &params};
+
+	return predictor_publish(predictor, &source, err);
+}
+
 static void infer(const struct rig *rig, int n, float *logits)
 {
 	struct err err;
@@ -101,8 +115,7 @@ static void it_has_a_runners_bits(void **state)
 					logits, rig.logits, (size_t)sizes[i] * rig.classes));
 			}
 			change(&rig, 0.9f);
-			assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err),
-				err);
+			assert_ok(publish(predictor, rig.params, rig.stats, NULL, &err), err);
 		}
 		guarded_free(logits);
 		predictor_free(predictor);
@@ -220,7 +233,7 @@ static void many_predict_while_weights_and_scale_change(void **state)
 			err);
 		start(&crowd, threads);
 		for (int i = 1; i <= ROUNDS; i++)
-			assert_ok(predictor_publish(crowd.predictor, params[i % VERSIONS],
+			assert_ok(publish(crowd.predictor, params[i % VERSIONS],
 					  stats[i % VERSIONS], &scales[i % VERSIONS], &err),
 				err);
 		end(&crowd, threads);
@@ -267,11 +280,10 @@ static void the_steady_state_allocates_nothing(void **state)
 		/* Each thread's own logits are one allocation more. */
 		assert_true(mem_count() - first <= THREADS + (THREADS - 1) * (first - before));
 
-		assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err), err);
+		assert_ok(publish(predictor, rig.params, rig.stats, NULL, &err), err);
 		const uint64_t published = mem_count();
 		for (int i = 0; i < 3; i++) {
-			assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err),
-				err);
+			assert_ok(publish(predictor, rig.params, rig.stats, NULL, &err), err);
 			assert_ok(
 				predictor_predict(predictor, rig.input, rig.n, logits, &err), err);
 		}
@@ -301,7 +313,7 @@ static int try_all(void *context, struct err *err)
 	if (!code)
 		code = predictor_predict(predictor, rig->input, rig->n, rig->logits, err);
 	if (!code)
-		code = predictor_publish(predictor, rig->params, rig->stats, attempt->scale, err);
+		code = publish(predictor, rig->params, rig->stats, attempt->scale, err);
 	if (!attempt->predictor)
 		predictor_free(predictor);
 	return code;

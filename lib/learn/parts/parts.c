@@ -159,21 +159,6 @@ double parts_slow_efficacy(const struct parts *parts)
 	return parts->steps ? parts->slow_hits / (double)parts->steps : (double)NAN;
 }
 
-const struct mix *parts_mix(const struct parts *parts)
-{
-	return &parts->mix;
-}
-
-struct part *parts_find(const struct parts *parts, const struct part_type *type)
-{
-	struct part *found = NULL;
-
-	for (int i = 0; i < PART_TYPES; i++)
-		if (part_types[i] == type)
-			found = parts->list[i];
-	return found;
-}
-
 double parts_bytes(const struct parts *parts)
 {
 	double bytes = 0;

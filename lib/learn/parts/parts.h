@@ -63,11 +63,6 @@ int parts_learn(struct parts *parts, const struct part_view *view, const struct 
  */
 double parts_slow_efficacy(const struct parts *parts);
 
-/* The models of the mixture: 0 is the slow net, then those of parts, then the prior. */
-const struct mix *parts_mix(const struct parts *parts);
-/* The object of a kind; NULL: none. */
-struct part *parts_find(const struct parts *parts, const struct part_type *type);
-
 /* The memory of all parts. */
 double parts_bytes(const struct parts *parts);
 

@@ -104,7 +104,7 @@ int published_renew(struct published *published, struct learner *learner, struct
 	for (int i = 0; published->mixes && i < MIX_MODELS; i++)
 		if (learner->parts->mix.config.pool)
 			renewal.weights[i] = 1;
-	return predictor_publish_all(published->predictor,
+	return predictor_publish(published->predictor,
 		&(struct predictor_source){params_of, renewal.view.stats, learner_scale(learner),
 			keep_blend, &renewal},
 		err);
