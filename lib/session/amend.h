@@ -1,21 +1,20 @@
 /*
- * Changes of what a folder remembers, after the fact. A wish is a JSON object:
+ * Corrects or forgets samples of a folder after the fact. A wish is a JSON object:
  *
  *	{"deed": "correct", "ids": ["17"], "label": "no", "retrain": false}
  *	{"deed": "forget", "ids": ["17", "\"a\"", "#230"], "retrain": true}
  *
- * An id is as the journal has it, JSON (17 or "a" with its quotes); a word without quotes that is
- * not found is looked for with quotes. In the place of "ids", "word" is
- * one, and "id": 17 one as a client has it. #230 is the sample of that number, whatever its id.
+ * Ids are JSON, as the journal has them (17, or "a" with its quotes); a word that is not found is
+ * tried with quotes. "word" is a single id, in place of "ids", and "id": 17 one as a client has
+ * it. #230 is sample number 230, whatever its id.
  *
- * Correcting gives the latest sample of an id another label, which later replay draws. Forgetting
- * removes all samples of the ids, and inputs that wait under them, from the journal's file, the
- * memories of what answers beside the net, the folder's checkpoints, and versions made since. The
- * net's weights stay, unless `retrain` asks for learning everything again, from the first sample
- * on, at the next start.
+ * Correcting gives the latest sample of an id another label, which replay uses from then on.
+ * Forgetting removes all samples of the ids, and inputs that wait under them, from the journal's
+ * file, the parts beside the net, the folder's checkpoints, and versions made since. The net's
+ * weights stay, unless `retrain` asks to learn everything again at the next start.
  *
- * A wish is granted as a whole or not at all, whenever the process is killed: a journal's note says
- * what is left to be done, and the next start does it. All is on disk when it returns.
+ * A wish is granted as a whole or not at all, even if the process is killed: a note in the journal
+ * says what is left to do, and the next start does it. Everything is on disk on return.
  */
 #ifndef RETAIN_SESSION_AMEND_H
 #define RETAIN_SESSION_AMEND_H
@@ -41,13 +40,13 @@ int amend(struct session *session, const struct jvalue *wish, struct amended *am
 	struct err *err);
 void amend_say(const struct amended *amended, struct jwriter *json); /* as fields of a table */
 
-/* When a session has its journal and before it has a state; when it has caught up. */
+/* Call once a session has its journal but no state yet; and once it has caught up. */
 int amend_open(struct session *session, struct err *err);
 int amend_begin(struct session *session, struct err *err);
 
 /*
- * For other processes: a wish in FOLDER/amend.wish, which the process that works there looks for
- * and answers in FOLDER/amend.said. amend_ask waits for it.
+ * For other processes: writes a wish to FOLDER/amend.wish, which the process that works there
+ * answers in FOLDER/amend.said. amend_ask waits for that.
  */
 void amend_look(struct session *session);
 int amend_ask(const char *folder, const char *wish, double seconds, struct amended *amended,

@@ -22,7 +22,7 @@ struct copy;
  * weights are borrowed.
  */
 int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
-/* Of another learner of the run's stream. */
+/* A copy of another learner of the run's stream. */
 int copy_of_learner(
 	struct copy **copy, struct learner *learner, const struct run *run, struct err *err);
 int copy_of_weights(
@@ -44,33 +44,35 @@ size_t copy_floats(const struct copy *copy);
 double copy_macs(const struct copy *copy); /* multiply-adds per input */
 int copy_known(const struct copy *copy);   /* classes known, of those of the net */
 enum target_kind copy_target(const struct copy *copy);
-/* Of numbers, how many an answer is about, and their names (target/target.h). */
+/* How many numbers a target has (1 for classes), and their names (target/target.h). */
 int copy_width(const struct copy *copy);
 const char *copy_numbers(const struct copy *copy);
 bool copy_named(const struct copy *copy);               /* some of them have names */
 const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
 
 /*
- * Of weights and folders: the schema of named rows, NULL if inputs are plain numbers, and whether a
- * number may be missing. A run's copy has neither: its schema still grows.
+ * The schema of named rows, NULL if inputs are plain numbers, and whether numbers may be missing.
+ * Only copies of weights and folders have these: a run's schema still grows.
  */
 struct schema *copy_schema(const struct copy *copy);
 bool copy_lacks(const struct copy *copy);
 
-/* Whether it can answer all of these queries; copy_predict fills in (n, classes) logits,
- * or answers about numbers. */
+/*
+ * Whether it can answer all of these queries; copy_predict fills in (n, classes) logits, or answers
+ * about numbers.
+ */
 bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n);
 int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
 	float *logits, struct err *err);
 
 /*
- * The same for inputs of `floats` numbers each, where new fields came since the copy was made: those
- * it does not know are left out.
+ * The same for inputs of `floats` numbers each. Fields that came after the copy was made are left
+ * out.
  */
 int copy_predict_wide(struct copy *copy, const struct answers_wish *wishes, const float *inputs,
 	size_t floats, int n, float *logits, struct err *err);
 
-/* The same where all ask about now. */
+/* The same with all queries about now. */
 int copy_predict_now(struct copy *copy, const float *inputs, size_t floats, int n, float *logits,
 	struct err *err);
 

@@ -50,7 +50,7 @@ struct event {
 	bool negative;             /* the name is a negative number, not text */
 	bool fraction; /* the label is a number with one, where targets may be numbers */
 	struct answers_wish wish;
-	int64_t when; /* of the input, in milliseconds since 1970; 0: as it arrives */
+	int64_t when; /* the input's time, in milliseconds since 1970; 0: when it arrives */
 	struct event_place place;
 	const float *input; /* if has_input; session_room, or anywhere */
 	size_t learned;     /* the schema's mark before decoding, from session_decode */
@@ -77,8 +77,8 @@ struct answer {
 	const char *id; /* empty: unknown, for errors only */
 	const struct class_list *names;
 	/*
-	 * Of a sample its label; of a prediction the guess, whose first cell is the class or
-	 * which is NUMBER_OUTPUTS for each number. TARGET_NONE: nothing is known yet.
+	 * The label of a sample, or the guess of a prediction: its first cell is the class, or it
+	 * has NUMBER_OUTPUTS for each number. TARGET_NONE: nothing is known yet.
 	 */
 	const union target *label;
 	double probability;      /* of a predicted class; NAN: unknown */

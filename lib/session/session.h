@@ -148,7 +148,7 @@ struct session {
 	int64_t backs;          /* number of rollbacks to a checkpoint */
 };
 
-/* Of sessions whose samples are events. */
+/* The driver of sessions whose samples are events. */
 extern const struct run_driver session_driver;
 
 /* The session is its owner's storage, zeroed; call session_release in any case. */
@@ -172,14 +172,14 @@ bool session_learns(const struct session *session); /* there is a learner */
 int session_begin(struct session *session, struct err *err);
 
 /*
- * Gives inputs more floats, for a schema that has grown. Inputs that are there have NAN in the new
- * places; the net grows when the first of them has its label. session_wide returns whether the
- * schema has grown beyond the inputs.
+ * Widens inputs after the schema has grown. Existing inputs get NAN in the new places; the net
+ * grows with the first label of a wide input. session_wide returns whether the schema has grown
+ * beyond the inputs.
  */
 int session_widen(struct session *session, size_t floats, struct err *err);
 bool session_wide(const struct session *session);
 
-/* Where inputs cannot grow, the schema must not: for an owner that sets the schema itself. */
+/* Stops the schema from growing where inputs cannot; for an owner that sets the schema itself. */
 void session_limit_schema(struct session *session);
 
 /*
@@ -191,7 +191,7 @@ float *session_room(const struct session *session);
 size_t session_decode(struct session *session);
 void session_decoded(struct session *session, size_t learned, int code);
 
-/* How many cells a label has; session_guess is how many a guess has. */
+/* The number of cells of a label, and of a guess. */
 int session_width(const struct session *session);
 size_t session_guess(const struct session *session);
 
@@ -206,11 +206,11 @@ bool session_labels_whole(const struct session *session);
 bool session_labelled(const struct session *session);
 
 /*
- * If the first class was named by a number (a negative one, or any number that a program named),
- * all numbers are names.
+ * Whether labels that are numbers are names, since the first class was named by a number (a
+ * negative one, or one that a program named).
  */
 bool session_numbers_are_names(const struct session *session);
-/* Whether classes are known by their numbers: a label that is a name is refused. */
+/* Whether labels so far are class numbers, so that names are refused. */
 bool session_classes_are_numbers(const struct session *session);
 
 int session_take(
@@ -221,19 +221,19 @@ int session_finish(struct session *session, struct err *err);
 int session_end(struct session *session, int code, struct run_result *result, struct err *err);
 
 /*
- * For a program that runs the protocol itself: reveals a time step. A failure changes nothing. The journal records with the samples where the
- * learner stood, so that after a crash it goes from its checkpoint to the last call by the same
- * iterations between the same calls. Training after the last call is not recorded: the budget is
- * assumed, and the missing part is made up.
+ * Reveals a time step, for a program that runs the protocol itself. A failure changes nothing. The
+ * journal records the learner's iteration with the samples, so that a restart after a crash repeats
+ * the same iterations between the same calls. Training after the last call is not recorded: it is
+ * repeated as far as the budget goes.
  */
 int session_reveal(struct session *session, const struct session_samples *samples, struct err *err);
 
 /*
- * The time step of a program whose labels come later. session_tickets checks that `count` more
- * inputs may wait; ERR_STATE beyond run.waiting_most. session_observe then predicts a step's inputs,
- * keeps them, on disk where there is a folder, and gives the step its ticket; it takes the step over
- * unless it fails. said->logits is for mem_free in any case. session_label reveals the labels of a
- * ticket; labels NULL: they will never come. ERR_INPUT if the ticket stands for nothing.
+ * Time steps of a program whose labels come later. session_tickets checks that `count` more inputs
+ * may wait; ERR_STATE beyond run.waiting_most. session_observe predicts a step's inputs, keeps
+ * them (on disk if there is a folder) and assigns a ticket; on success it owns the step. Free
+ * said->logits by mem_free in any case. session_label reveals the labels of a ticket; NULL: they
+ * will never come. ERR_INPUT if the ticket is unknown.
  */
 struct session_said {
 	float *logits;      /* `classes` for each input */
@@ -252,8 +252,8 @@ int session_label(struct session *session, uint64_t ticket, const struct session
 	struct err *err);
 
 /*
- * For samples that are stored elsewhere: reveals a time step and trains on it, within its budget.
- * n is 0 where all samples were revealed before.
+ * Reveals a time step of samples that are stored elsewhere and trains on it, within its budget. n
+ * is 0 if all samples were revealed before.
  */
 int session_learn(struct session *session, const struct session_samples *samples, struct err *err);
 

@@ -29,8 +29,8 @@ struct waiting {
 };
 
 /*
- * Of a zeroed struct: empty. Programs may keep tickets of a folder, so no two processes that had it
- * open give out the same: `journal` says how far they came, if there is one already.
+ * Initialises a zeroed struct. Programs may keep the tickets of a folder, so no two processes that
+ * open it may give out the same one: the journal, if there is one, records how far they came.
  */
 struct journal;
 int waiting_begin(
@@ -40,7 +40,7 @@ void waiting_release(struct waiting *waiting);
 /* A step of `count` inputs of `floats` numbers each, with targets of `width` cells. */
 int waiting_step_new(struct waiting_step **step, const float *inputs, size_t floats, int width,
 	int count, struct err *err);
-/* Gives its inputs more numbers, NAN. */
+/* Widens its inputs with NAN. */
 int waiting_step_widen(struct waiting_step *step, size_t floats, struct err *err);
 void waiting_step_free(struct waiting_step *step);
 
@@ -57,9 +57,9 @@ bool waiting_newest(const struct waiting *waiting);
 
 /*
  * A learner in a folder also stores waiting steps in its journal, so that they survive the
- * process: under a key for each input that no stream of lines can have. waiting_keep stores a step
- * that waiting_add is to be called for next. waiting_load restores the step of a ticket; *step is
- * NULL if there is none. waiting_keys returns a step's keys, for mem_free; NULL if out of memory.
+ * process. Each input has a key that no line can have as its id. Call waiting_keep before
+ * waiting_add, to store the step. waiting_load restores the step of a ticket; *step is NULL if
+ * there is none. waiting_keys returns a step's keys, for mem_free; NULL if out of memory.
  */
 int waiting_keep(struct waiting *waiting, const struct waiting_step *step, struct journal *journal,
 	struct err *err);

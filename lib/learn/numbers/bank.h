@@ -1,7 +1,7 @@
 /*
- * Nearest neighbours: the mean of what the nearest of the newest rows taught, twice. By inputs
- * only, of their distances to the centre; by inputs and lags, of their changes. The nearest count
- * most: exp(-2 d / d_last), d being squared distances; and half a row of 0.
+ * Nearest neighbours among the newest rows, two models: by inputs, averaging targets' distances to
+ * the centre; by inputs and lags, averaging their changes. A neighbour at squared distance d
+ * counts exp(-2 d / d_last), and half a row of 0 shrinks the mean.
  */
 #ifndef RETAIN_LEARN_NUMBERS_BANK_H
 #define RETAIN_LEARN_NUMBERS_BANK_H
@@ -14,8 +14,8 @@ enum { BANK_LEVEL, BANK_CHANGE, BANK_MODELS };
 enum { BANK_ROOM = 2048, BANK_NEAREST = 10 };
 
 /*
- * Rows lie in blocks of OPS_BLOCK, number by number, but for binary columns, such as of a category:
- * most of these are 0 in a row x, and to its distance from row r they add
+ * Rows are stored in blocks of OPS_BLOCK, column by column. Binary columns, such as those of a
+ * category, are apart: most are 0 in a row x, and they add to its distance from row r
  *
  *	sum r^2 + sum over x other than 0: x^2 - 2 x r
  */
@@ -36,7 +36,7 @@ void bank_release(struct bank *bank);
 void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS]);
 void bank_add(struct bank *bank, const float *row, const float target[ROWS_TARGETS]);
 
-/* From kept rows, of which `width` numbers behind the lags and the 1 are in use. */
+/* Refills the bank from kept rows, which use `width` numbers behind the lags and the 1. */
 void bank_fill(
 	struct bank *bank, const struct rows *rows, size_t width, const struct values *values);
 

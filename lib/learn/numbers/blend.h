@@ -1,23 +1,23 @@
 /*
- * One answer of many. Errors are measured in b, their running mean, and limited, so that no error
- * counts for more than a few. There are three layers:
+ * Blends the answers of many parts into one. Errors are measured in units of b, their running mean,
+ * and clipped, so that no single error counts for more than a few. There are three layers:
  *
- * - records, of three memories: a part's record is how much less than the answer it was wrong,
- *   decayed. The answer is the mean by the softmax of records, of what parts say near the weighted
- *   median: no part takes it far away.
- * - a stack: least squares of targets by what parts say, as distances to the third record's
- *   answer, with a ridge towards that answer.
- * - the top: these four, the last value and the mean, again by records. The last value is preferred
- *   among equals, so that the answer is hardly ever behind it or the mean.
+ * - records, with three memories: a part's record is the decayed sum of how much smaller its
+ *   errors were than the answer's. Each record answers with the mean of the parts near the
+ *   weighted median, weighted by a softmax of records: no part can pull it far away.
+ * - a stack: ridge regression of targets on parts, as distances to the third record's answer and
+ *   shrunk towards it.
+ * - the top: these four, the last value and the mean, again weighted by records. Ties favour the
+ *   last value, so the answer is hardly ever worse than it or the mean.
  *
- * Errors of rows that wait for their targets together may be one error seen many times, as those of
- * a walk are, or have nothing in common, as those of noise. The correlation of errors with the one
- * before tells: the more they are alike, the less each counts, and the more the last value is
- * preferred, since there is less to judge the others by.
+ * Errors of rows that wait for their targets together may be one error seen many times (a random
+ * walk) or unrelated (noise). The lag-1 correlation of errors tells: the more alike they are, the
+ * less each counts, and the more the last value is favoured, since there is less evidence about
+ * the others.
  *
- * Of a target that comes late it is known what was answered, and what the last value and the mean
- * were then; what other parts said is found by models that have learned more since. So these look
- * better than they were, by as much as the answer does: the excess, which counts as their error.
+ * When a target comes late, what was answered, the last value and the mean of that time are known;
+ * the other parts are asked again, by models that have learned since. So they look better than
+ * they were, by as much as the answer does: this excess is added to their errors.
  */
 #ifndef RETAIN_LEARN_NUMBERS_BLEND_H
 #define RETAIN_LEARN_NUMBERS_BLEND_H
@@ -47,14 +47,14 @@ struct blend {
 	double error;  /* b */
 	double excess; /* running mean, of parts that are neither the last value nor the mean */
 	double square, product, before; /* of errors in b: running means; the newest */
-	double wait;                    /* how many rows count as one */
+	double wait;                    /* rows that count as one */
 	double record[BLEND_RECORDS][BLEND_PARTS], top[BLEND_TOPS];
 	struct blend_stack stack;
 	/* The softmax of records. */
 	double share[BLEND_RECORDS][BLEND_PARTS], top_share[BLEND_TOPS];
 };
 
-/* What was said of a sample, by whom, and the b of that time. */
+/* What each part said about a sample, and b at that time. */
 struct blend_said {
 	double part[BLEND_PARTS], top[BLEND_TOPS];
 	double answer, error;
@@ -62,26 +62,26 @@ struct blend_said {
 
 void blend_init(struct blend *blend, int parts);
 
-/* Fills in the rest of what parts said: finite numbers. */
+/* Computes top and answer from said->part, which must be finite. */
 void blend_ask(const struct blend *blend, struct blend_said *said);
 
-/* share: by how much to learn, up to 1; least: of b. */
+/* share: the sample's weight, up to 1; least: a lower bound of b. */
 void blend_learn(struct blend *blend, const struct blend_said *said, double target, double share,
 	double least);
 
 /*
- * Before blend_learn, of a target `late` rows late and what was answered then: how many rows this
- * one counts as one of.
+ * Call before blend_learn for a target that is `late` rows late: returns the number of rows that
+ * together count as one.
  */
 double blend_wait(struct blend *blend, double target, double answer, int late);
 
-/* Before blend_learn, of a late target: what was answered then, in place of said->answer. */
+/* Call before blend_learn for a late target: `answer` is what was answered then. */
 void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer);
 
 /* Roughly how much each part counts in answers now; sums to 1. */
 void blend_weights(const struct blend *blend, double weights[BLEND_PARTS]);
 
-/* A part begins anew: others come first until it has shown better. */
+/* Resets a part's record to the lowest: it must earn its weight again. */
 void blend_begin(struct blend *blend, int part);
 
 void blend_state(struct blend *blend, struct state *state);

@@ -1,13 +1,12 @@
 /*
- * Rolling forests of regression trees over the kept rows, in four models: trees of short and of
+ * Rolling forests of regression trees over the kept rows, in four models: trees on short and on
  * long windows of the newest rows, each for targets' distances to their centre and to a linear
- * forecast. One tree at a time is built anew, from a bag of rows of a window of random length, as
- * soon as the rows that came have paid for it; so a row costs about the same whenever it comes.
- * Leaves go on learning their mean, and trees are weighed by their record.
+ * forecast. Trees are rebuilt one at a time, from a bag of rows of a window of random length, as
+ * soon as new rows have paid for it; so the cost per row is about constant. Leaves keep learning
+ * their mean, and trees are weighted by their record.
  *
- * A node splits where the squares that remain are least, over some random columns and thresholds,
- * each the value of a random row. Everything random follows from the seed and the number of the
- * tree.
+ * A node takes the split with the least squared error among random columns and thresholds, each the
+ * value of a random row. All randomness is a function of the seed and the tree's number.
  */
 #ifndef RETAIN_LEARN_NUMBERS_GROVE_H
 #define RETAIN_LEARN_NUMBERS_GROVE_H
@@ -28,8 +27,8 @@ enum {
 };
 
 struct grove_node {
-	float threshold, sum, count; /* sum: of `count` targets, lately */
-	int16_t column, child; /* child: the left one, the right one is next; a leaf's is itself */
+	float threshold, sum, count; /* sum: decayed, of `count` targets */
+	int16_t column, child; /* child: the left one; the right one is next. A leaf's is itself */
 };
 
 struct grove_bench;
@@ -57,9 +56,9 @@ int grove_init(
 	struct grove *grove, uint64_t seed, const struct ops *ops, bool copy, struct err *err);
 void grove_release(struct grove *grove);
 
-/* Where a row ended in each tree. */
+/* The leaf of a row in each tree. */
 struct grove_leaves {
-	int64_t built; /* trees, by then */
+	int64_t built; /* trees built until then */
 	int16_t leaf[GROVE_TREES];
 };
 
@@ -67,14 +66,14 @@ void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_
 	struct grove_leaves *leaves);
 
 /*
- * Learns a row, the newest of the kept ones, of which the first `numbers` are in use. leaves: what
- * grove_ask found for it, which holds unless trees were built since; NULL: unknown.
+ * Learns the newest kept row, whose first `numbers` are in use. leaves: what grove_ask found for
+ * it, ignored where trees were built since; NULL: unknown.
  */
 void grove_learn(struct grove *grove, const float *row, const struct grove_leaves *leaves,
 	const struct rows *rows, size_t numbers);
 
 void grove_copy(struct grove *to, const struct grove *from);
-/* Of a row: to be asked, to pay for new trees, in visits of rows to columns and nodes. */
+/* The cost of a row, its share of new trees included, in visits of rows to columns and nodes. */
 double grove_visits(void);
 double grove_bytes(void);
 void grove_state(struct grove *grove, size_t numbers, struct state *state);

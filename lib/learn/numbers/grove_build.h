@@ -6,10 +6,11 @@
 
 enum {
 	GROVE_BAG = 2000, /* rows that a tree is built from, at most */
-	GROVE_SAMPLE = 16 /* of a node, that tell whether a column is alike there */
+	GROVE_SAMPLE =
+		16 /* rows of a node that are compared to see whether a column varies there */
 };
 
-/* Of the rows in hand: their places, and a number and the target of those of a node. */
+/* Scratch: places of the bag's rows; one column and the targets of a node's rows. */
 struct grove_bench {
 	int32_t bag[GROVE_BAG];
 	float values[GROVE_BAG], targets[GROVE_BAG];
@@ -22,7 +23,7 @@ struct grove_work {
 	size_t numbers;       /* of a row, in use */
 	struct grove_bench *bench;
 	int32_t sample[GROVE_SAMPLE]; /* of the node in hand */
-	uint64_t key, drawn, bits;    /* for what is random */
+	uint64_t key, drawn, bits;    /* of random numbers */
 	int64_t visits;               /* of rows to columns, so far */
 };
 

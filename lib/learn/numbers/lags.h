@@ -1,12 +1,12 @@
 /*
- * What targets before now say about the next one. History is as revealed; a row sees only what was
- * revealed before its step. Of each row there are LAGS numbers, in scales of the level:
+ * Lags: what past targets say about the next one. History is in the order of reveals, and a row
+ * sees only what was revealed before its step. Each row has LAGS of them, in units of the level's
+ * scale:
  *
  *	y1 - centre, y2 - y1, y3 - y2, quick mean - y1,
  *	and for both seasons L:  y(t-L) - y1,  y(t-L) - y(now-1-L)
  *
- * Seasons are those of a list of candidates whose targets differ least from the ones a season
- * before.
+ * Seasons are the candidates from a list whose targets differ least from those a season earlier.
  */
 #ifndef RETAIN_LEARN_NUMBERS_LAGS_H
 #define RETAIN_LEARN_NUMBERS_LAGS_H
@@ -33,7 +33,7 @@ struct lags {
 	double median;                 /* of the newest LAGS_MEDIAN */
 };
 
-/* When a row was asked about: its number, and how many targets were known. */
+/* The moment a row was asked about: its number, and the count of known targets. */
 struct lags_moment {
 	int64_t at, known;
 	double base, scale;
@@ -42,7 +42,7 @@ struct lags_moment {
 int lags_init(struct lags *lags, struct err *err);
 void lags_release(struct lags *lags);
 
-/* base: the newest of the known targets; 0 before the first. */
+/* base: the newest known target; 0 before the first. */
 struct lags_moment lags_moment_of(
 	const struct lags *lags, const struct level *level, int64_t at, int64_t known);
 /* The median of the newest LAGS_MEDIAN of the known targets. */
@@ -50,12 +50,12 @@ double lags_median(const struct lags *lags, int64_t known);
 
 void lags_fill(const struct lags *lags, const struct level *level, const struct lags_moment *moment,
 	float row[LAGS]);
-/* Those of seasons only, for any row whose history is kept. */
+/* Seasonal lags only, for any row whose history is kept. */
 void lags_fill_seasons(
 	const struct lags *lags, const struct lags_moment *moment, float row[2 * SEASONS]);
 
 void lags_add(struct lags *lags, double target);
-/* From time to time: looks for better seasons. Returns which changed, as bits. */
+/* Looks for better seasons; to be called from time to time. Returns a bit mask of those changed. */
 unsigned lags_choose(struct lags *lags);
 
 void lags_copy(struct lags *to, const struct lags *from);

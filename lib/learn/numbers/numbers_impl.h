@@ -1,4 +1,4 @@
-/* The collection of models. */
+/* Shared by the files of the mixture of numbers. */
 #ifndef RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
 #define RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
 
@@ -14,7 +14,7 @@
 #include "learn/numbers/since.h"
 #include "learn/numbers/values.h"
 
-enum { NUMBERS_LATE = 255 }; /* rows; what is later counts as this late */
+enum { NUMBERS_LATE = 255 }; /* lateness is clipped to so many rows */
 
 /* In checkpoint order. */
 enum {
@@ -29,16 +29,16 @@ enum {
 };
 
 /* Least squares, each on a stretch of rows. */
-enum { LINEARS = 6, LINEAR_FORECAST = 1 /* what trees take the rest of */ };
+enum { LINEARS = 6, LINEAR_FORECAST = 1 /* whose residuals trees learn */ };
 extern const struct linear_kind {
 	float keep;              /* 0: of as many rows as there are inputs */
 	size_t first, numbers;   /* of the stretch; 0 numbers: all in use */
 	enum rows_target target; /* ROWS_LEVEL or ROWS_CHANGE */
-	bool hidden; /* behind the slow net's features; without these it says the last value */
+	bool hidden; /* also on the slow net's features; without any it answers the last value */
 	int since;   /* version of checkpoints */
 } linear_kinds[LINEARS];
 
-/* What was said of a sample of the step in hand. */
+/* Cached answers for a sample of the current step. */
 struct numbers_said {
 	struct blend_said blend;
 	double linear; /* the forecast, from the base, in scales */
@@ -59,14 +59,14 @@ struct numbers {
 	struct blend blend;
 	struct band band;
 	int late; /* rows that the newest target was late by */
-	/* None of these in a copy. */
+	/* A copy has none of these. */
 	struct rows rows;
 	int room;         /* samples of a step */
 	float *step_rows; /* [room][ROWS_PADDED] */
 	struct numbers_said *said;
 	int64_t taught; /* rows that least squares, neighbours and trees have learned */
-	int asked; /* samples whose row and what neighbours and trees said of it are there already */
-	float *hidden; /* features, lags and a 1 */
+	int asked;      /* samples whose row and answers of neighbours and trees are cached */
+	float *hidden;  /* features, lags and a 1 */
 };
 
 /* Numbers of a row in use. */
@@ -75,7 +75,7 @@ static inline size_t numbers_used(const struct numbers *numbers)
 	return ROWS_FIRST + numbers->inputs + VALUES_EACH * (size_t)numbers->values.used;
 }
 
-/* Those that a kind of least squares sees, of rows of which `used` are in use. */
+/* Inputs of a kind of least squares, for rows with `used` numbers in use. */
 static inline size_t linear_numbers(const struct numbers *numbers, int kind, size_t used)
 {
 	const struct linear_kind *linear = &linear_kinds[kind];
@@ -89,15 +89,15 @@ static inline float *numbers_row(const struct numbers *numbers, int i)
 	return numbers->step_rows + (size_t)i * ROWS_PADDED;
 }
 
-/* Neighbours, from the kept rows that were learned. */
+/* Refills the neighbours from the kept rows that were learned. */
 void numbers_fill_bank(struct numbers *numbers);
 
-/* Sample i of a step of which `late` more targets are known now than when it was asked about. */
+/* When sample i of the step was asked about: `late` fewer targets were known than now. */
 struct lags_moment numbers_moment(const struct numbers *numbers, int i, int late);
 
 /*
- * Row and answer of sample i of a step that is about to be learned; what was found when it was
- * asked about still holds for the same row.
+ * Computes row and answer of sample i of a step that is about to be learned, reusing what is cached
+ * if the row is the same.
  */
 void numbers_look(struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const struct lags_moment *moment);

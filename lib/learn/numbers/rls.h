@@ -1,10 +1,11 @@
 /*
- * Recursive least squares that forgets: the weights that would have been best for the rows so far,
- * where a row counts `keep` times as much as the one after it. For a row x and a target y,
+ * Recursive least squares with forgetting: the best weights for the rows so far, where a row counts
+ * `keep` times as much as the one after it. For a row x and a target y,
  *
  *	w <- w + Px e / (keep + x'Px),   P <- (P - Px (Px)' / (keep + x'Px)) / keep,   e = y - w'x.
  *
- * The error e is limited to a few times its running mean, so that no row takes the weights away.
+ * The error e is clipped to a few times its running mean, so that no row can carry the weights
+ * away.
  *
  * Forgetting lets P grow without bound in directions that no row comes from, and single precision
  * lets it lose its symmetry; either ruins it. So every update is symmetric to the bit, and the
@@ -46,11 +47,11 @@ int rls_init(struct rls *rls, size_t numbers, float keep, const struct ops *ops,
 void rls_release(struct rls *rls);
 void rls_begin(struct rls *rls); /* forgets everything */
 
-/* Of rows whose first `numbers` are in use: never fewer than before. */
+/* The first `numbers` of a row are in use: never fewer than before. */
 float rls_ask(const struct rls *rls, const float *row, size_t numbers);
 void rls_learn(struct rls *rls, const float *row, size_t numbers, float target);
 
-/* A number of rows got another meaning. */
+/* Forgets a column of rows whose meaning has changed. */
 void rls_renew(struct rls *rls, size_t number);
 
 void rls_copy(struct rls *to, const struct rls *from);

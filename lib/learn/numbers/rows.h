@@ -3,8 +3,8 @@
  *
  *	lags (LAGS), 1, inputs, targets by value (VALUES_EACH each place)
  *
- * so that models of lags only, of inputs only and of everything each see a stretch of it. Of
- * inputs with more than ROWS_INPUTS numbers, such as pictures, rows have none.
+ * so that models of lags, of inputs and of everything each see one contiguous stretch. Rows leave
+ * out inputs of more than ROWS_INPUTS numbers, such as pictures.
  */
 #ifndef RETAIN_LEARN_NUMBERS_ROWS_H
 #define RETAIN_LEARN_NUMBERS_ROWS_H
@@ -26,13 +26,13 @@ enum {
 	ROWS_KEPT = 20000
 };
 
-/* What a row taught: the target's distance to its centre, to its base, to a linear forecast. */
+/* What a row teaches: the target's distance to its centre, to its base, to a linear forecast. */
 enum rows_target { ROWS_LEVEL, ROWS_CHANGE, ROWS_REST, ROWS_TARGETS };
 
 struct rows {
 	size_t width;                /* of a kept row */
 	int64_t room, seen;          /* row i is at i % room */
-	float *number;               /* [width][room]: trees look at few numbers of many rows */
+	float *number;               /* [width][room]: trees read few columns of many rows */
 	float *target[ROWS_TARGETS]; /* [room] */
 	double *base, *scale;        /* [room]: of its moment */
 	int32_t *ahead;              /* [room]: rows of its step before it */
@@ -41,7 +41,7 @@ struct rows {
 int rows_init(struct rows *rows, size_t width, struct err *err);
 void rows_release(struct rows *rows);
 
-/* A number of all kept rows. */
+/* A column of the kept rows. */
 static inline float *rows_number(const struct rows *rows, size_t number)
 {
 	return rows->number + number * (size_t)rows->room;
@@ -57,7 +57,7 @@ static inline int64_t rows_kept(const struct rows *rows)
 	return rows->seen < rows->room ? rows->seen : rows->room;
 }
 
-/* The same rows when this many had come. */
+/* The rows as of `seen`. */
 static inline struct rows rows_until(const struct rows *rows, int64_t seen)
 {
 	struct rows until = *rows;
@@ -69,9 +69,9 @@ static inline struct rows rows_until(const struct rows *rows, int64_t seen)
 void rows_add(struct rows *rows, const float *row, const float target[ROWS_TARGETS],
 	const struct lags_moment *moment);
 
-/* Seasons changed. */
+/* Recomputes seasonal lags after seasons changed. */
 void rows_renew_seasons(struct rows *rows, const struct lags *lags);
-/* A number of rows means something else. */
+/* Zeroes a column whose meaning has changed. */
 void rows_clear(struct rows *rows, size_t number);
 
 double rows_bytes(const struct rows *rows);

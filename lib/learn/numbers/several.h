@@ -1,10 +1,10 @@
 /*
- * The models of learn/numbers/numbers.h for every number of a target. Each number has its own, which
- * know nothing of the others; what the slow net sees is shared. Costly kinds are left out where
- * there are more than SEVERAL_WHOLE numbers, so that a row of 64 numbers costs no more than some
- * rows of one.
+ * The models of learn/numbers/numbers.h for targets of several numbers: an independent set for
+ * each number, which share only the slow net's features. Beyond SEVERAL_WHOLE numbers the
+ * expensive kinds are left out, so that a row of 64 numbers costs no more than a few rows of one.
  *
- * A call has at most SEVERAL_MOST samples. Answers are (n, width, NUMBER_OUTPUTS), labels and what the slow net says (n, width).
+ * A call has at most SEVERAL_MOST samples. Answers are (n, width, NUMBER_OUTPUTS); labels and the
+ * slow net's answers are (n, width).
  */
 #ifndef RETAIN_LEARN_NUMBERS_SEVERAL_H
 #define RETAIN_LEARN_NUMBERS_SEVERAL_H

@@ -47,21 +47,21 @@ struct mix_config {
 };
 
 /*
- * With `pool`: what all models say of some samples, (model, sample, outcome). Outcomes are classes
- * or, where there are many, the few that some model puts first, and the rest as one (mix_said.c).
+ * With `pool`: all models' probabilities for some samples, (model, sample, outcome). Outcomes are
+ * classes or, if there are many, the top few of each model, and the rest as one (mix_said.c).
  */
 struct mix_said {
-	int samples;             /* there is room for */
-	int width;               /* ... and for outcomes of each */
+	int samples;             /* capacity, */
+	int width;               /* ... and outcomes of each at most */
 	double *blends[2];       /* of one sample, while it is answered: in turn, and late */
 	int blended[2];          /* 1 + that sample; 0: none */
-	double *answer;          /* ... and what comes of them */
+	double *answer;          /* ... and the pooled answer */
 	float *shares, *logs;    /* probabilities, and their logarithms */
-	float *raised;           /* what the prior makes of the first model's */
+	float *raised;           /* the prior's version of the first model's */
 	float *whole;            /* (model, sample, class); NULL: outcomes are classes */
 	int32_t *outcomes;       /* (sample, outcome): which class it is */
-	int *counts;             /* outcomes of a sample, but for the rest */
-	int shortened;           /* so many samples have outcomes; 0 once something else is said */
+	int *counts;             /* outcomes of a sample, without the rest */
+	int shortened;           /* samples with outcomes; 0 after a further mix_say */
 	bool passed[MIX_MODELS]; /* models that do not answer */
 };
 
@@ -157,10 +157,11 @@ int mix_alone(const struct mix *mix, const double weights[MIX_MODELS]);
 void mix_sound(const struct mix *mix, float *logits, int n);
 
 /*
- * A chunk of time. With `pool`, what was said of it is scored. Otherwise call mix_score for every model but the prior, with its losses before it
- * learned from the chunk, or mix_pass if it does not answer; mix_score_prior with the first
- * model's probabilities; mix_score_guesses with the sum before mix_guard; then mix_reveal. True:
- * the lead has changed.
+ * Scores a chunk of time. With `pool`, mix_reveal scores what mix_say was told. Otherwise call
+ * first mix_score for every model but the prior, with its losses before it learned from the chunk,
+ * or mix_pass if it does not answer; mix_score_prior with the first model's probabilities; and
+ * mix_score_guesses with the sum before mix_guard. mix_reveal returns whether the lead has
+ * changed.
  */
 void mix_score(struct mix *mix, int model, const float *losses, int n);
 void mix_pass(struct mix *mix, int model, int n);
@@ -172,7 +173,7 @@ void mix_state(struct mix *mix, struct state *state);
 
 /*
  * A copy for another thread of what answers need, for a mixture that is not by class. It supports
- * gather, guard, log and alone. mix_copy renews it. What is asked of a copy is never in turn.
+ * gather, guard, log and alone. mix_copy renews it. A copy's questions are never in turn.
  */
 int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err);
 void mix_copy(struct mix *copy, const struct mix *mix);

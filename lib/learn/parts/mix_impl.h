@@ -25,9 +25,9 @@ void mix_pool_release(struct mix *mix);
 void mix_pool_restart(struct mix *mix);
 bool mix_pool_copy_init(struct mix *copy);
 void mix_pool_copy(struct mix *copy, const struct mix *mix);
-/* What a model says that does not answer. */
+/* Fills in for a model that does not answer. */
 void mix_pool_pass(struct mix *mix, int model, int n);
-/* The gains of all models on the chunk, by what was said of it. */
+/* The gains of all models on the chunk, from mix_say. */
 void mix_pool_gain(struct mix *mix, const int32_t *labels, int n);
 void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n);
 bool mix_pool_right(const struct mix *mix);
@@ -36,7 +36,7 @@ void mix_pool_state(struct mix *mix, struct state *state);
 /* Logarithms in place, of numbers that are at least FLT_MIN. */
 void mix_logs(float *numbers, size_t count);
 
-/* What counts as a probability at least. */
+/* Probabilities are at least this. */
 #define MIX_LEAST 1e-3
 
 /* With `pool`: outcomes of the first n samples, which must have been said. */

@@ -1,4 +1,4 @@
-/* How frequent classes are: lately, and of all labels that came. What parts fall back on. */
+/* Class frequencies, recent and all-time: the fallback of parts. */
 #ifndef RETAIN_LEARN_PARTS_SHARES_H
 #define RETAIN_LEARN_PARTS_SHARES_H
 
@@ -8,7 +8,7 @@
 
 #include "base/state.h"
 
-/* Frequencies of about the last `rows` labels, all alike at first; `seen` labels came before. */
+/* Frequencies over about the last `rows` labels, uniform at first; `seen` labels came before. */
 void shares_begin(double *recent, int classes);
 void shares_follow(double *recent, int classes, int32_t label, int64_t seen, int rows);
 
@@ -22,11 +22,11 @@ struct shares {
 bool shares_init(struct shares *shares, int classes); /* false: out of memory */
 void shares_release(struct shares *shares);
 void shares_add(struct shares *shares, int32_t label, int64_t seen);
-/* Of a class, after `seen` labels: of all, or of late. */
+/* The frequency of a class after `seen` labels: all-time, or recent. */
 double shares_of(const struct shares *shares, int class, bool ever, int64_t seen);
 void shares_state(struct shares *shares, struct state *state);
 
-/* A copy in memory of the caller's, aligned for doubles; returns what is behind. */
+/* Copies into the caller's memory, aligned for doubles; returns the end of the copy. */
 size_t shares_size(const struct shares *shares);
 void *shares_copy(struct shares *copy, const struct shares *shares, void *to);
 

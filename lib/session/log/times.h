@@ -1,13 +1,13 @@
 /*
- * times.csv: when each line of events.jsonl and metrics.csv was written. It is a file of its own, since
- * those two must be the same bytes whenever a run is made.
+ * times.csv: when each line of events.jsonl and metrics.csv was written. It is a file of its own,
+ * since those two must be the same bytes whenever a run is made.
  *
  *	file,bytes,time
  *	events.jsonl,1834,2026-11-18T08:14:23.120Z
  *
- * `bytes` is how long the file was with that line. A run that was killed writes the lines after its
- * checkpoint again: of several rows for a length the last one counts. Rows are not synced, and what
- * cannot be written is left out.
+ * `bytes` is the file's size including that line. A killed run writes the lines after its
+ * checkpoint again: of several rows with the same size the last one counts. Rows are not synced,
+ * and rows that cannot be written are dropped.
  */
 #ifndef RETAIN_SESSION_LOG_TIMES_H
 #define RETAIN_SESSION_LOG_TIMES_H

@@ -1,8 +1,7 @@
 /*
- * The diary of a training loop that is not retain's: it scores predictions of classes whose labels
- * came, counts passes, and keeps evaluations and decisions in a run folder like any other
- * (session/run/run.h has its files), which the report and `retain show` read. It sees neither data
- * nor weights.
+ * A diary records a foreign training loop as a run folder (session/run/run.h has its files), for
+ * the report and `retain show`: it scores predictions of classes, counts passes, and keeps
+ * evaluations and decisions. It sees neither data nor weights.
  *
  *	record.state    its whole state: diary_save
  *
@@ -34,17 +33,17 @@ struct diary_config {
 };
 
 /*
- * Begins, or goes on from record.state: then the logs are cut back to what it counts. A folder with
+ * Begins, or goes on from record.state, which truncates the logs to what it recorded. A folder with
  * another kind of run is refused.
  */
 int diary_open(struct diary **diary, const struct diary_config *config, struct err *err);
 void diary_close(struct diary *diary);
 
-/* A time step whose labels came: TARGET_GUESS classes each, best first, said before. */
+/* A labelled time step; guesses are TARGET_GUESS classes per sample, best first. */
 int diary_step(struct diary *diary, const union target *guesses, const union target *labels, int n,
 	struct err *err);
 
-/* What was spent since, as a ledger's counts. */
+/* Adds what was spent since, as a ledger's counts. */
 bool diary_spend(struct diary *diary, const struct ledger *spent); /* false: beyond all numbers */
 
 /* The cost so far, in iterations of plain SGD, and what run.budget allows for the steps so far. */
@@ -53,18 +52,18 @@ double diary_allowed(const struct diary *diary);
 
 void diary_window(struct diary *diary, const struct scoring_window *window);
 
-/* An evaluation's place: what the guide knows, NAN where it does not; IR and FT are filled in. */
+/* Adds an evaluation. The caller fills in the row, NAN where unknown; IR and FT come from hits. */
 struct diary_hits {
 	int64_t hits[MATRIX_MODELS][MATRIX_TOPS]; /* of a bin; -1: that model was not evaluated */
 };
 int diary_evaluate(struct diary *diary, struct metrics_row *row, double seen,
 	const struct diary_hits *hits, struct err *err);
 
-/* What is known now, without an evaluation. */
+/* Fills in a row with what is known now, without an evaluation. */
 void diary_now(const struct diary *diary, struct metrics_row *row);
 
 int diary_save(struct diary *diary, struct err *err);
-/* matrix.csv, classes.json, run.json. */
+/* Writes matrix.csv, classes.json and run.json. */
 int diary_finish(struct diary *diary, bool stopped, struct err *err);
 
 /* Its state for a caller's own file; after reading call diary_cut. */

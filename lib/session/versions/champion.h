@@ -1,7 +1,7 @@
 /*
  * Which version answers: versions/serving.json, replaced as a whole and synced. Without it the
- * learner itself answers (`live`). Whoever works in the folder looks at the file from time to time,
- * so another process may change it; changes are made one at a time, by a lock on versions/lock.
+ * learner itself answers (`live`). The process that works in the folder polls the file, so others
+ * may change it; a lock on versions/lock serialises changes.
  */
 #ifndef RETAIN_SESSION_VERSIONS_CHAMPION_H
 #define RETAIN_SESSION_VERSIONS_CHAMPION_H
@@ -25,16 +25,16 @@ struct champion {
 
 int champion_read(struct champion *champion, const char *folder, struct err *err);
 
-/* Whether a version must stay: it answers, or is what a rollback goes back to. */
+/* Whether a version must be kept: it answers, or a rollback would return to it. */
 bool champion_uses(const struct champion *champion, const char *name);
 
-/* Whether a shadow of this name has been there (shadows.h). */
+/* Whether a shadow of this name ever existed (shadows.h). */
 bool champion_is_shadow(const char *folder, const char *name);
 
 /*
- * Lets a version, a shadow or the learner answer from now on. ERR_INPUT if there is no such version;
- * one that cannot be read is refused, too, and nothing changes.
- * champion_back goes back to what answered before; if nothing else has, to the newest version.
+ * Lets a version, a shadow or the learner answer from now on. ERR_INPUT if there is no such
+ * version or it cannot be read; then nothing changes. champion_back returns to what answered
+ * before or, if nothing else has, to the newest version.
  */
 int champion_set(struct champion *now, const char *folder, const char *name, const char *why,
 	struct err *err);

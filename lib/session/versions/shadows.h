@@ -1,19 +1,20 @@
 /*
- * Shadows: what else might answer, tried on the same stream without anybody being answered by it. A
- * shadow is a frozen version, or a learner of its own: another method, or another config. The
- * learner itself (`live`) and all shadows are contenders; one of them is the champion, which answers
- * (champion.h), and all learn, whichever answers.
+ * Shadows: alternatives that are scored on the live stream without answering anyone. A shadow is a
+ * frozen version, or a learner of its own with another method or config. The learner itself
+ * (`live`) and all shadows are contenders; one of them is the champion, which answers
+ * (champion.h). All learn, whichever answers.
  *
- * When labels come, every contender has predicted their inputs before it learns them, and is scored.
- * Where inputs are labelled in turn, that is what it would have answered when they were asked;
- * labels that come late are scored by what each knows right before them.
+ * Every contender predicts inputs before it learns their labels, and is scored on that. If inputs
+ * are labelled in turn, this is what it would have answered; for late labels it is what each knows
+ * right before them.
  *
- * Each contender has a duel with the champion (eval/duel.h) since that one answers. By rule
- * (versions.promote) one that wins it becomes the champion.
+ * Each contender has a duel with the champion (eval/duel.h), which starts anew with every
+ * champion. With a rule (versions.promote), a contender that wins its duel becomes the champion.
  *
- * A shadow that learns is a function of the samples, as the learner is. Its state is saved beside
- * each checkpoint, versions/shadows/NAME-SAMPLES.state, and it repeats with the learner what came
- * after; so it survives kills exactly. Samples are the learner's own, or a pool's in memory.
+ * A shadow that learns is a function of the samples, as the learner is. Its state is saved with
+ * each checkpoint as versions/shadows/NAME-SAMPLES.state, and it replays later samples with the
+ * learner; so it survives kills bit for bit. It shares the learner's samples, or keeps a pool's in
+ * memory.
  */
 #ifndef RETAIN_SESSION_VERSIONS_SHADOWS_H
 #define RETAIN_SESSION_VERSIONS_SHADOWS_H
@@ -49,8 +50,8 @@ struct contender {
 	struct options *options;
 	struct store *store;
 	int iterations;       /* per time step */
-	bool guest;           /* no shadow: there while it answers */
-	bool stopped;         /* it failed: it is scored and learns no more */
+	bool guest;           /* not a shadow: a contender only while it answers */
+	bool stopped;         /* it failed, and is neither scored nor trained any more */
 	struct copy *answers; /* while it is the champion, a copy for other threads */
 	int64_t labels;
 	double loss; /* summed: errors of classes, absolute errors of numbers */
@@ -61,7 +62,7 @@ struct contender {
 struct shadows {
 	int count;                         /* of contenders; 0: there are no shadows */
 	struct contender list[CONTENDERS]; /* the first is the learner itself */
-	char champion[VERSION_NAME + 1];   /* with whom the duels are */
+	char champion[VERSION_NAME + 1];   /* the opponent of all duels */
 	struct shadow_rule rule;
 	double *losses; /* of a time step, by contender */
 	int losses_room;
@@ -71,7 +72,7 @@ struct shadows {
 	int64_t last, kept; /* samples at the last checkpoint, and at the one before */
 };
 
-/* What a contender came to, for those who look. NAN: unknown. */
+/* A contender's results, for display. NAN: unknown. */
 struct standing {
 	char name[VERSION_NAME + 1];
 	bool serves;
@@ -82,31 +83,31 @@ struct standing {
 	double p;     /* that it is not ahead by more than versions.promote says */
 };
 
-/* Makes those of a list, separated by commas, once the learner is there; and loads their states. */
+/* Makes the shadows of a comma-separated list, once the learner exists, and loads their states. */
 int shadows_open(struct session *session, const char *list, struct err *err);
 int shadows_load(struct session *session, struct err *err);
 void shadows_release(struct shadows *shadows);
 
-/* Around the learner's reveal of a time step: scores before it, learning after it. */
+/* Call before the learner's reveal of a time step, to score, and after it, to learn. */
 struct session_samples;
 int shadows_score(struct session *session, const struct session_samples *samples, struct err *err);
 void shadows_learn(struct session *session, const struct session_samples *samples);
 int shadows_widen(struct shadows *shadows, size_t floats, struct err *err);
 
-/* Before and after a checkpoint. */
+/* Call before and after a checkpoint. */
 int shadows_save(struct session *session, struct err *err);
 void shadows_saved(struct session *session);
 
 /* NULL: no shadow has this name. */
 struct contender *shadows_find(struct shadows *shadows, const char *name);
 /*
- * Who answers from now on; duels begin anew. `copy` is of a version that need not be a shadow: it is
- * a contender as long as it answers.
+ * Changes the champion; duels start anew. `copy` is that of a version which need not be a shadow:
+ * it is a contender as long as it answers.
  */
 void shadows_turn_to(struct shadows *shadows, const char *champion, struct copy *copy);
 /* The contender that the rule promotes; NULL: none. */
 const struct contender *shadows_winner(const struct session *session);
-/* A champion that learns has a copy for other threads; renewed when that is due. */
+/* The copy for other threads of a champion that learns, renewed when due. */
 int shadows_publish(struct session *session, struct copy **copy, struct err *err);
 
 int shadows_standings(const struct session *session, struct standing standings[CONTENDERS]);

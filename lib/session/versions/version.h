@@ -42,53 +42,53 @@ struct version {
 };
 
 /*
- * 1 to VERSION_NAME letters, digits, _, - or ., not beginning with a dot; `live`, and what else lies in
- * versions/, is taken.
+ * 1 to VERSION_NAME letters, digits, _, - or ., not beginning with a dot; `live`, and what else
+ * lies in versions/, is taken.
  */
 int version_name_check(const char *name, struct err *err);
 
 /* FOLDER/versions/NAME, for mem_free; NULL if out of memory. */
 char *version_path(const char *folder, const char *name);
 
-/* Reads what a folder's version.json says; ERR_INPUT if there is no such version. */
+/* Reads a version.json; ERR_INPUT if there is no such version. */
 int version_read(struct version *version, const char *folder, const char *name, struct err *err);
 
-/* The same of a version's own folder, wherever it lies. */
+/* The same for a version's own folder, wherever it is. */
 int version_read_at(struct version *version, const char *path, const char *name, struct err *err);
 
-/* All of them, oldest first, for mem_free; before them those of which only the name is known, `damaged`. */
+/* All versions, oldest first, for mem_free. Those that cannot be read come first, as `damaged`. */
 int version_list(struct version **list, int *count, const char *folder, struct err *err);
 
 /*
- * Makes one of a learner as it is. ERR_INPUT if the name is taken, ERR_STATE if nothing was learned
- * yet. version_make_closed makes one of a folder in which no process works, from its newest
- * checkpoint and its model.safetensors, which must be of one moment; scores: the last row of its
- * metrics, or NULL.
+ * Makes a version of a learner. ERR_INPUT if the name is taken, ERR_STATE before anything was
+ * learned. version_make_closed makes one of a folder that no process works in, from its newest
+ * checkpoint and its model.safetensors, which must be of the same moment; scores: the last row of
+ * its metrics, or NULL.
  */
 int version_make(
 	struct run *run, const char *name, const char *by, struct version *made, struct err *err);
 int version_make_closed(const char *folder, const char *name, const struct metrics_row *scores,
 	struct version *made, struct err *err);
 
-/* The same in a folder anywhere, which need not be there; of what answers, `name`, for others. */
+/* The same in any folder, created if needed; `name` is what answers. */
 int version_write(struct run *run, const char *path, const char *name, struct err *err);
 
-/* The files of one, below its folder; ends with NULL. */
+/* The files of a version, relative to its folder; ends with NULL. */
 extern const char *const version_files[];
 
-/* Deletes one. ERR_STATE if it answers, or would after a rollback. */
+/* Deletes a version. ERR_STATE if it answers, or would after a rollback. */
 int version_drop(const char *folder, const char *name, struct err *err);
 
-/* Removes what killed processes left. Only for the folder's owner. */
+/* Removes leftovers of killed processes. Only for the folder's owner. */
 void version_sweep(const char *folder);
 
 /* As fields of an open JSON table. */
 void version_say(const struct version *version, struct jwriter *json);
 
 /*
- * What changed from one to another, as fields of an open JSON table: both versions, the samples
- * between them, how far the net's weights moved (the norm of the difference over that of the first),
- * tensor by tensor, and the keys, classes and inputs that differ.
+ * Compares two versions, as fields of an open JSON table: both, the samples between them, how far
+ * the net's weights moved (the norm of the difference over that of the first) by tensor, and the
+ * keys, classes and inputs that differ.
  */
 int version_diff(
 	const char *folder, const char *a, const char *b, struct jwriter *json, struct err *err);
