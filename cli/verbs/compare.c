@@ -202,6 +202,24 @@ static int go(
 	return status;
 }
 
+static int compare(struct request *request, const char *operand)
+{
+	struct experiment *experiment = NULL;
+	const char *config;
+	char room[SETTINGS_ROOM];
+	struct err err = {0};
+	int status;
+
+	request->operand = settings_data(operand, &request->settings, room);
+	if (operand && !request->operand)
+		take_data(request, operand);
+	if (open_experiment(request, &experiment, &config, &err))
+		return complain(EXIT_USAGE, "%s", err.message);
+	status = go(request, experiment, config);
+	experiment_free(experiment);
+	return status;
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	struct request request = {.measure = 3};
@@ -244,25 +262,12 @@ int cmd_compare(int argc, char **argv)
 		"differences\n"
 		"exceed the seeds' noise. Finished runs are not repeated, stopped ones go on.",
 		rows, .example = "retain compare fig1 --seeds 1,2,3"};
-	struct experiment *experiment = NULL;
-	const char *config;
-	char room[SETTINGS_ROOM];
-	struct err err = {0};
-	int status = args_read(&args, &argc, argv);
+	const int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
 		return status;
 	if (argc > 2)
 		return complain(
 			EXIT_USAGE, "%s: one EXPERIMENT, DATA or CONFIG is enough", argv[2]);
-	if (request.list)
-		return compare_list();
-	request.operand = settings_data(argv[1], &request.settings, room);
-	if (argc == 2 && !request.operand)
-		take_data(&request, argv[1]);
-	if (open_experiment(&request, &experiment, &config, &err))
-		return complain(EXIT_USAGE, "%s", err.message);
-	status = go(&request, experiment, config);
-	experiment_free(experiment);
-	return status;
+	return request.list ? compare_list() : compare(&request, argv[1]);
 }
