@@ -10,12 +10,13 @@
 
 static const double STEP = 0.04, RATE = 0.03, JUMP = 30, MOST = 20, LEAST = 1e-6;
 /*
- * Rows late that count as one more: the later misses are known, the smaller steps are; and errors
- * of rows that wait for their labels together are alike, so that b and the window follow fewer.
+ * Every so many rows of lateness divide steps once more: the later misses are known, the smaller
+ * the steps. Errors of rows that waited together are alike, so b and the window take fewer of
+ * them.
  */
 static const double LATE_STEP = 100, LATE_ALIKE = 2;
 
-/* The density exp(-h / b) / b: its quantile in the middle of place i of the window, in b. */
+/* The quantile of the density exp(-h / b) / b at the middle of place i of the window, in b. */
 static double expected(int i)
 {
 	return -portable_log(1 - (i + 0.5) / BAND_WINDOW);
@@ -34,7 +35,7 @@ static void sort(struct band *band)
 	qsort(band->sorted, BAND_WINDOW, sizeof(*band->sorted), ascending);
 }
 
-/* As if that density had been seen, in an order in which small and large ones leave alike. */
+/* Fills the window with that density, in an order in which small and large errors leave evenly. */
 static void expect(struct band *band)
 {
 	enum { STRIDE = 89 };
@@ -53,7 +54,7 @@ void band_init(struct band *band, double coverage)
 	expect(band);
 }
 
-/* Below the first error of the window and above the last, in proportion to the density's. */
+/* Beyond the window's first and last error it scales the density's quantiles. */
 double band_half(const struct band *band)
 {
 	const double reach = portable_exp(fmin(band->factor, 6));
@@ -70,7 +71,7 @@ double band_half(const struct band *band)
 	       ((double)sorted[at] + (place - at) * ((double)sorted[at + 1] - (double)sorted[at]));
 }
 
-/* The first place whose error is not less. */
+/* Lower bound: the first place whose error is not less. */
 static int place_of(const float *sorted, int count, float error)
 {
 	int from = 0, to = count;
@@ -104,7 +105,7 @@ void band_learn(struct band *band, double error, double half, int late)
 	const double share = 1 / (1 + late / LATE_ALIKE);
 	double size = fabs(error);
 
-	/* The first answer was given without anything to go by. */
+	/* The first answer was a blind guess. */
 	if (!band->seen++)
 		return;
 	band->factor += STEP / (1 + late / LATE_STEP) * ((size > half) - (1 - band->coverage));

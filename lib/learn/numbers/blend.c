@@ -70,7 +70,7 @@ static void sort(const double *values, int count, int *order)
 	}
 }
 
-/* The mean of values limited to near their weighted median; the median as long as b is 0. */
+/* The mean of values clipped to near their weighted median; the median while b is 0. */
 static double robust_mean(
 	const double *values, const double *shares, const int *order, int count, double error)
 {
@@ -88,7 +88,7 @@ static double robust_mean(
 	return error > 0 ? sum : median;
 }
 
-/* What parts say, from the reference, in b. */
+/* Parts' answers as distances to the reference, in b. */
 static void distances(const struct blend_said *said, int parts, double *apart)
 {
 	const double reference = said->top[BLEND_REFERENCE];
@@ -127,7 +127,7 @@ void blend_ask(const struct blend *blend, struct blend_said *said)
 	said->answer = robust_mean(said->top, blend->top_share, order, BLEND_TOPS, said->error);
 }
 
-/* (squares + RIDGE I) weights = products, by Cholesky's factors: rows of the upper one. */
+/* Solves (squares + RIDGE I) weights = products by Cholesky factors, by rows of the upper one. */
 static void solve(struct blend_stack *stack, int parts)
 {
 	double rows[BLEND_PARTS][BLEND_PARTS], x[BLEND_PARTS];
@@ -155,7 +155,7 @@ static void solve(struct blend_stack *stack, int parts)
 			(x[k] - product(rows[k] + k + 1, stack->weights + k + 1, parts - k - 1));
 }
 
-/* Large errors count as absolute ones would. */
+/* Huber: large errors count linearly. */
 static void stack_learn(
 	struct blend_stack *stack, const double *apart, int parts, double target, double share)
 {
@@ -174,7 +174,7 @@ static void stack_learn(
 	solve(stack, parts);
 }
 
-/* What everybody's loss is measured by: the answer's, in units that no error can exceed by far. */
+/* What losses are relative to: the answer's error, in units that no error exceeds by much. */
 struct measure {
 	double target, error, unit, share;
 };
@@ -186,13 +186,13 @@ static void score(double *record, double said, double excess, double keep, const
 	*record = (1 - by->share * (1 - keep)) * *record - by->share * within(loss, -WORST, WORST);
 }
 
-/* Whether it is known of a late target what the part said. */
+/* Whether the part's own answer of that time is known for a late target. */
 static bool is_exact(int part)
 {
 	return part == BLEND_LAST || part == BLEND_MEAN;
 }
 
-/* How much of an answer of the top is of parts of which it is not known. */
+/* The share of a top answer that comes from parts whose answers of that time are unknown. */
 static double inexact(const struct blend *blend, int top)
 {
 	if (top == TOP_LAST || top == TOP_MEAN)
@@ -202,7 +202,7 @@ static double inexact(const struct blend *blend, int top)
 	return 1 - blend->share[top][BLEND_LAST] - blend->share[top][BLEND_MEAN];
 }
 
-/* Rows counted for more than they should have: records are taken back by as much. */
+/* Rows counted for too much: scales records back accordingly. */
 static void fade(struct blend *blend, double by)
 {
 	for (int k = 0; k < BLEND_RECORDS; k++)

@@ -1,4 +1,4 @@
-/* Invariant: weights of trees follow from their records; 0 of one that is not built. */
+/* Invariant: trees' weights follow from their records; a tree that is not built has weight 0. */
 #include "learn/numbers/grove.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static const struct {
 static const double BUILD_PRICE = 50; /* of a tree, beside its visits */
 static const double KEEP = 0.98, TRUST = 0.3, RATE = 0.02, WORST = 5;
 
-/* Not built yet: a leaf that has seen nothing. */
+/* An unbuilt tree is an empty leaf. */
 static void fell(struct grove_tree *tree)
 {
 	tree->nodes = 0;
@@ -58,8 +58,8 @@ void grove_release(struct grove *grove)
 }
 
 /*
- * The leaves of a row in some trees, side by side: a walk alone waits for memory at every step.
- * Those that have arrived stay, since nothing exceeds a leaf's threshold.
+ * Finds a row's leaves in some trees side by side, since a single walk waits for memory at every
+ * step. Walks that have arrived stay, since nothing exceeds a leaf's threshold.
  */
 static void find_leaves(
 	const struct grove_tree *trees, int count, const float *row, int16_t *leaves)
@@ -134,7 +134,7 @@ static void weigh(struct grove *grove, int model)
 		tree[i].weight = tree[i].nodes ? weights[i] : 0;
 }
 
-/* Every tree is scored by what it said of the row, and its leaf learns it. */
+/* Scores every tree by its answer for the row, and lets its leaf learn the row. */
 static void score(struct grove *grove, int model, const int16_t *leaves, float target)
 {
 	struct grove_model *of = &grove->model[model];
@@ -165,7 +165,7 @@ static void score(struct grove *grove, int model, const int16_t *leaves, float t
 		of->error += RATE * (errors / trees - of->error);
 }
 
-/* A bag of rows of a window whose length is drawn, by its logarithm. */
+/* Draws a bag of rows from a window of random length, uniform in its logarithm. */
 static int fill_bag(struct grove_work *work, int model)
 {
 	const struct rows *rows = work->rows;
@@ -186,7 +186,7 @@ static int fill_bag(struct grove_work *work, int model)
 	return count;
 }
 
-/* A tree in place of the one that has stood longest; it begins with the others' mean record. */
+/* Replaces the oldest tree; the new one begins with the others' mean record. */
 static void renew(struct grove *grove, int model, const struct rows *rows, size_t numbers)
 {
 	struct grove_model *of = &grove->model[model];
@@ -259,7 +259,7 @@ double grove_bytes(void)
 	return GROVE_TREES * (double)sizeof(struct grove_tree) + sizeof(struct grove_bench);
 }
 
-/* Children come after their parents, so that every walk ends. */
+/* Children come after their parents, so every walk ends. */
 static bool tree_sound(const struct grove_tree *tree, size_t numbers)
 {
 	bool right = fabs(tree->record) < 1e6;

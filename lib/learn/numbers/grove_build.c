@@ -8,7 +8,7 @@
 enum { DEEPEST = 14, LEAST_LEAF = 3 };
 enum { TRY_PRICE = 12 }; /* of a column in a node, beside its visits */
 
-/* A node that is to be split: bag[from..to-1]. */
+/* A node to split: bag[from..to-1]. */
 struct branch {
 	int from, to, depth, node;
 };
@@ -46,7 +46,7 @@ static float draw_value(struct grove_work *work, const struct branch *b, size_t 
 	return value_of(work, work->bench->bag[b->from + (int)grove_draw(work, rows)], column);
 }
 
-/* Some rows of a node, by which columns that are alike in all of them are left out. */
+/* Samples rows of a node; columns that are constant in the sample are skipped. */
 static void draw_sample(struct grove_work *work, const struct branch *b)
 {
 	const uint64_t rows = (uint64_t)(b->to - b->from);
@@ -55,7 +55,7 @@ static void draw_sample(struct grove_work *work, const struct branch *b)
 		work->sample[k] = work->bench->bag[b->from + (int)grove_draw(work, rows)];
 }
 
-/* The first value of the sample that is not the one of its first row; else that one. */
+/* The first value in the sample that differs from its first row's; if none does, that one. */
 static float find_other(const struct grove_work *work, size_t column)
 {
 	const float *numbers = rows_number(work->rows, column), first = numbers[work->sample[0]];
@@ -66,7 +66,7 @@ static float find_other(const struct grove_work *work, size_t column)
 	return first;
 }
 
-/* Puts the lower one first. */
+/* Compare and exchange. */
 static void put_in_order(float *x, float *y)
 {
 	const float low = *x < *y ? *x : *y, high = *x < *y ? *y : *x;
@@ -75,7 +75,7 @@ static void put_in_order(float *x, float *y)
 	*y = high;
 }
 
-/* Batcher's network: whatever the values are, it is the same work. */
+/* Batcher's network sorts without branches. */
 static void sort_all(float values[OPS_LIMITS])
 {
 	static const uint8_t pairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
@@ -87,8 +87,8 @@ static void sort_all(float values[OPS_LIMITS])
 }
 
 /*
- * Thresholds of a column for the rows of a branch, rising, and infinite behind the last; returns how
- * many, 0 if all are alike.
+ * Fills in ascending thresholds of a column for the rows of a branch, padded with infinity. Returns
+ * their number, 0 if the column is constant.
  */
 static int draw_thresholds(struct grove_work *work, const struct branch *b, size_t column,
 	float thresholds[OPS_LIMITS])
@@ -144,7 +144,7 @@ static void try_column(struct grove_work *work, const struct branch *b, float su
 	}
 }
 
-/* Moves rows of the left branch to the front; returns the first of the right one. */
+/* Partitions rows: the left branch first. Returns the first row of the right one. */
 static int part_rows(struct grove_work *work, const struct branch *b, const struct split *split)
 {
 	int from = b->from, to = b->to - 1;
@@ -162,7 +162,7 @@ static int part_rows(struct grove_work *work, const struct branch *b, const stru
 	return from;
 }
 
-/* The targets of a node and their sums; false for a leaf, else what a split's gain must exceed. */
+/* Gathers a node's targets and sums; false for a leaf, else the gain that a split must exceed. */
 static bool count_node(
 	struct grove_work *work, struct grove_tree *tree, const struct branch *b, float *least)
 {

@@ -39,7 +39,10 @@ struct lags_moment lags_moment_of(
 		at, known, known ? *target_at(lags, known - 1) : 0, level->scale};
 }
 
-/* Target `at` less a season, or as many as it takes to get to a known one; false if none is. */
+/*
+ * The target one season before `at`, or the fewest seasons to a known one; false if there is
+ * none.
+ */
 static bool season_before(
 	const struct lags *lags, int season, int64_t at, int64_t known, double *target)
 {
@@ -74,7 +77,7 @@ void lags_fill_seasons(
 	}
 }
 
-/* As level->quick was when so many targets were known; about so, since it is of fenced ones. */
+/* Approximately level->quick as of `known` targets: that is a mean of fenced ones. */
 static double quick_then(const struct lags *lags, int64_t known)
 {
 	int64_t i = known > LAGS_QUICK ? known - LAGS_QUICK : 0;
@@ -176,7 +179,7 @@ unsigned lags_choose(struct lags *lags)
 	return changed;
 }
 
-/* What answers can reach: a season before now, and before that. */
+/* Copies what answers can reach: a season before now, and the one before it. */
 void lags_copy(struct lags *to, const struct lags *from)
 {
 	const int64_t count = from->seen < COPIED ? from->seen : COPIED;

@@ -1,7 +1,7 @@
 /*
- * The window is kept twice: in order of time, which says what leaves it, and sorted.
+ * The window is kept twice: in order of time, to know which target leaves it, and sorted.
  *
- * Invariant: sorted, scale, fence and what answers are kept within follow from ring and seen.
+ * Invariant: sorted, scale, fence and the bounds of answers follow from ring and seen.
  */
 #include "learn/numbers/level.h"
 
@@ -27,7 +27,7 @@ void level_init(struct level *level)
 		.outliers = 2};
 }
 
-/* The first place of the sorted window whose value is not less. */
+/* Lower bound: the first place of the sorted window whose value is not less. */
 static int place_of(const struct level *level, double value)
 {
 	int from = 0, to = level->count;
@@ -74,7 +74,7 @@ static double quantile(const struct level *level, double share)
 				     : sorted[0];
 }
 
-/* Few targets foretell little; inputs may tell of more than 512 have shown. */
+/* A few targets say little about the range to come; inputs may justify more than 512 showed. */
 static double beyond(const struct level *level)
 {
 	const double full = 2.0 * level->count / LEVEL_WINDOW - 1;
@@ -82,7 +82,7 @@ static double beyond(const struct level *level)
 	return full <= 0 ? BEYOND : BEYOND + full * (REACH - BEYOND);
 }
 
-/* Half of a window may be one value: then its tails decide, and at last its extremes. */
+/* If half of the window is one value, its tails decide, and at last its extremes. */
 static void measure(struct level *level)
 {
 	const double middle = quantile(level, 0.5), least = ROUNDING * fabs(middle);

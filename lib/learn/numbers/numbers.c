@@ -1,4 +1,4 @@
-/* The models as a whole: made, freed, copied, measured. */
+/* Creates, frees, copies and measures the models as a whole. */
 #include "learn/numbers/numbers.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ int numbers_reserve(struct numbers *numbers, int n, struct err *err)
 	return 0;
 }
 
-/* What only learning needs. */
+/* Allocates what only learning needs. */
 static int make_rows(struct numbers *numbers, struct err *err)
 {
 	const size_t width = width_of(numbers);
@@ -89,7 +89,7 @@ static int make_costly(struct numbers *numbers, bool copy, struct err *err)
 	return code ? code : grove_init(&numbers->grove, config->seed, config->ops, copy, err);
 }
 
-/* What least squares keeps of a row by the next one. Of few inputs ten rows tell enough. */
+/* How much least squares keeps of a row. With few inputs ten rows suffice. */
 static float keep_of(const struct linear_kind *kind, size_t inputs)
 {
 	return kind->keep > 0 ? kind->keep : 1 - 1 / fmaxf(10, (float)inputs);
@@ -231,7 +231,7 @@ double numbers_bytes(const struct numbers *numbers)
 	return bytes;
 }
 
-/* Models of former versions were never late: they have learned all rows. */
+/* Older versions had no late labels: their models have learned all rows. */
 static void late_state(struct numbers *numbers, struct state *state)
 {
 	const int64_t seen = numbers->rows.seen;
@@ -253,7 +253,7 @@ static void late_state(struct numbers *numbers, struct state *state)
 	numbers->taught = seen;
 }
 
-/* Former versions had fewer models, and none of features where the net has none. */
+/* Older versions had fewer models, and none on features where the net has none. */
 static bool had_linear(const struct numbers *numbers, int k, const struct state *state)
 {
 	const struct linear_kind *kind = &linear_kinds[k];

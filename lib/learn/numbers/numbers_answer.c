@@ -1,6 +1,6 @@
 /*
- * What is said of samples. Parts answer in scales, from the centre, from the newest known target
- * (the base), or from a linear forecast.
+ * Answers. Parts answer in units of the scale, relative to the centre, to the newest known target
+ * (the base), or to a linear forecast.
  */
 #include <float.h>
 #include <math.h>
@@ -17,7 +17,7 @@ struct lags_moment numbers_moment(const struct numbers *numbers, int i, int late
 	return lags_moment_of(&numbers->lags, &numbers->level, seen + i, seen - late);
 }
 
-/* As many rows as the newest target was late by are still waiting for theirs. */
+/* Assumes that as many rows are waiting as the newest target was late by. */
 static struct lags_moment moment_now(const struct numbers *numbers, int i)
 {
 	struct lags_moment moment = numbers_moment(numbers, i, 0);
@@ -27,8 +27,8 @@ static struct lags_moment moment_now(const struct numbers *numbers, int i)
 }
 
 /*
- * Columns of 0 and 1, such as of a category, are taken as they are: on the scale of a net a rare one
- * is far away from everything, and neighbours would be chosen by it.
+ * Binary columns, such as those of a category, are not scaled: scaled as for the net, a rare
+ * category would be far from everything and dominate distances.
  */
 static float input_of(const struct values *values, const float *inputs, const float *raw, size_t j)
 {
@@ -56,7 +56,7 @@ static void fill_row(const struct numbers *numbers, const struct numbers_samples
 			to + inputs + VALUES_EACH * numbers->since.place);
 }
 
-/* Least squares, in scales. */
+/* The answers of least squares, in units of the scale. */
 static double ask_linear(const struct numbers *numbers, int k,
 	const struct numbers_samples *samples, int i, const float *row)
 {
@@ -74,7 +74,7 @@ static double ask_linear(const struct numbers *numbers, int k,
 			rls->ops->row_dot(rls->weights + features, row, kind->numbers));
 }
 
-/* What parts say in the user's units, near what the window holds or up to the newest target. */
+/* Parts' answers in the user's units, clipped to the window's range or up to the newest target. */
 static void ask_parts(const struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const struct lags_moment *moment, const float *row, struct numbers_said *said)
 {

@@ -1,13 +1,12 @@
 /*
- * Carries what models know over to models of more inputs. New inputs stand behind the old ones in
- * a row, before targets by value: so these move, and least squares trusts new numbers as at the
- * start.
+ * Carries models over to more inputs. In a row new inputs come behind the old ones and before
+ * targets by value, which move. For new numbers least squares starts with its initial spread.
  */
 #include <string.h>
 
 #include "learn/numbers/numbers_impl.h"
 
-/* Where numbers of old rows are in new ones. */
+/* Where the numbers of old rows are in new rows. */
 struct places {
 	size_t first, by; /* those from `first` on move by this many */
 };
@@ -42,7 +41,7 @@ static void grow_values(struct values *to, const struct values *from)
 	values_sort_out(to);
 }
 
-/* As many as there is room for. */
+/* As many as fit. */
 static void grow_rows(struct rows *to, const struct rows *from, const struct places *places)
 {
 	const int64_t kept = rows_kept(from) < to->room ? rows_kept(from) : to->room;

@@ -1,4 +1,4 @@
-/* What the samples of a step teach, one after the other. */
+/* Learns the samples of a step one after the other. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void learn_linear(
 		target[linear_kinds[k].target]);
 }
 
-/* Least squares on features, which are not kept: late or not, it learns them now. */
+/* Least squares on features learns at once, even from late targets, since features are not kept. */
 static void learn_hidden(struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const float target[ROWS_TARGETS])
 {
@@ -35,7 +35,7 @@ static void learn_hidden(struct numbers *numbers, const struct numbers_samples *
 	}
 }
 
-/* A number of rows has another meaning. */
+/* The meaning of a column of rows has changed. */
 static void renew_number(struct numbers *numbers, size_t number)
 {
 	for (int k = 0; k < LINEARS; k++) {
@@ -57,7 +57,7 @@ void numbers_fill_bank(struct numbers *numbers)
 			&numbers->values);
 }
 
-/* The next kept row; leaves: NULL, or where it ended when it was asked about. */
+/* Learns the next kept row; leaves: those found when it was asked about, or NULL. */
 static void learn_row(struct numbers *numbers, const float *row, const struct grove_leaves *leaves)
 {
 	const struct rows rows = rows_until(&numbers->rows, ++numbers->taught);
@@ -75,7 +75,7 @@ static void learn_row(struct numbers *numbers, const float *row, const struct gr
 	grove_learn(&numbers->grove, row, leaves, &rows, numbers_used(numbers));
 }
 
-/* All rows but as many as targets are late by; the newest is sample i of the step. */
+/* Learns kept rows, except as many as targets are late by; the newest is sample i of the step. */
 static void learn_rows(struct numbers *numbers, int i)
 {
 	const struct rows *rows = &numbers->rows;
@@ -125,7 +125,7 @@ static float in_scales(double apart, double scale)
 	return (float)within(apart / scale, -TARGET_MOST, TARGET_MOST);
 }
 
-/* Where targets of a step are measured from. */
+/* The origin of a step's targets. */
 struct origin {
 	double base, centre, scale;
 };
@@ -141,7 +141,7 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	float target[ROWS_TARGETS];
 	double change;
 
-	/* Before the first target there was nothing to measure from. */
+	/* Before the first target there was no origin. */
 	if (!moment.known) {
 		from = (struct origin){value.history, level->centre, level->scale};
 		moment.base = from.base;
@@ -165,11 +165,11 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	follow_seasons(numbers, lags_choose(&numbers->lags));
 }
 
-/* `answer`: what was said of the sample, with `half` an interval. */
+/* answer, half: what was answered about the sample, and half its interval. */
 static void score(struct numbers *numbers, const struct lags_moment *moment,
 	const struct blend_said *said, double number, double answer, double half)
 {
-	/* Errors of rows that were asked about together are alike. */
+	/* Errors of rows that were asked about together are correlated. */
 	const int64_t ahead = moment->at - moment->known - numbers->late;
 	const double wait = blend_wait(&numbers->blend, number, answer, numbers->late);
 	const double share = 1 / (wait + (double)(ahead < AHEAD_MOST ? ahead : AHEAD_MOST));
@@ -206,7 +206,7 @@ static void learn_piece(
 		struct lags_moment moment = first;
 
 		moment.at += i;
-		/* What was asked before any target was known could only be a guess. */
+		/* Before any target was known, answers were blind guesses. */
 		if (known && (moment.known || !samples->late))
 			score(numbers, &moment, &numbers->said[i].blend, (double)labels[i].number,
 				then ? (double)said[NUMBER_VALUE] : numbers->said[i].blend.answer,

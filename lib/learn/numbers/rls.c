@@ -1,7 +1,7 @@
 /*
- * Rows of P are padded to whole vectors, so that all of its elements are computed alike, whichever
- * side of the diagonal they are on. Beyond the numbers in use, weights, gain, step and columns of P
- * stay 0, and so it does not matter what a row has there, as long as it is finite.
+ * Rows of P are padded to whole vectors, so that elements on both sides of the diagonal are
+ * computed by the same instructions. Beyond the numbers in use, weights, gain, step and columns of
+ * P stay 0, so a row may hold any finite numbers there.
  */
 #include "learn/numbers/rls.h"
 
@@ -65,7 +65,7 @@ float rls_ask(const struct rls *rls, const float *row, size_t numbers)
 	return rls->ops->row_dot(rls->weights, row, rls_padded(numbers));
 }
 
-/* gain = P x, by the rows of P whose number is not 0: of categories, few; returns x' P x. */
+/* gain = P x, skipping zeros of x, which are most of a category's; returns x' P x. */
 static float reach(const struct rls *rls, const float *row, size_t numbers)
 {
 	const size_t padded = rls_padded(numbers);
@@ -85,8 +85,8 @@ static float reach(const struct rls *rls, const float *row, size_t numbers)
 }
 
 /*
- * The second step, which takes the largest diagonal element of scale P - step step' back to MOST;
- * zeros if it is below. Both are then taken in one pass.
+ * The second step, which cuts the largest diagonal element of scale P - step step' back to MOST;
+ * zeros if it is below. One pass then applies both steps.
  */
 static void cut_back(struct rls *rls, size_t numbers, float scale)
 {

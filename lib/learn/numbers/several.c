@@ -1,6 +1,5 @@
 /*
- * One after the other. What has a place for each number is taken apart for the models, which know
- * one number, and put together again.
+ * Runs the models of each number in turn: inputs by number are split for them, and answers merged.
  */
 #include "learn/numbers/several.h"
 
@@ -71,7 +70,7 @@ void several_restart(struct several *several)
 		numbers_restart(several->each[k]);
 }
 
-/* The samples as the models of number k see them. */
+/* The samples for the models of number k. */
 static struct numbers_samples samples_of(
 	const struct numbers_samples *samples, int width, int k, float *slow)
 {

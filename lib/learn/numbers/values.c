@@ -1,4 +1,4 @@
-/* Invariant: places and columns name each other, or nobody. */
+/* Invariant: places and columns refer to each other, or to none. */
 #include "learn/numbers/values.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ void values_release(struct values *values)
 	mem_free(values->column);
 }
 
-/* The first value of a column that is not less. */
+/* Lower bound: the first value of a column that is not less. */
 static int find(const struct values_column *column, float value)
 {
 	int from = 0, to = column->count;
