@@ -115,25 +115,23 @@ def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--nets", default=",".join(NETS))
     asked.add_argument("--methods", default=",".join(METHODS), help="the first is compared with the others")
-    asked.add_argument("--rates", default="1", help="parts of the net's rate that the last method is tried with, as 1,0.5")
+    asked.add_argument("--rates", default="1", help="parts of the net's rate that all are tried with, as 1,0.5")
     asked.add_argument("--steps", type=int, default=1000)
     asked.add_argument("--iterations", type=int, default=4)
     asked.add_argument("--seeds", type=int, default=3)
     asked.add_argument("--out", help="a folder that keeps the runs, with the scores of every window in events.jsonl")
     said = asked.parse_args()
     print(f"{said.steps} time steps of {STEP} samples, {said.iterations} iterations each, {said.seeds} seeds; late IR and LE in %")
-    *methods, last = said.methods.split(",")
-    rows = [(method, 1.0) for method in methods] + [(last, float(part)) for part in said.rates.split(",")]
+    rows = [(float(part), method) for part in said.rates.split(",") for method in said.methods.split(",")]
     for name in said.nets.split(","):
-        first = None
-        for method, part in rows:
+        first = {}  # by rates
+        for part, method in rows:
             found = measured(name, method, part, said)
-            first = found if first is None else first
-            gains = (first - found)[:, 0]
+            gains = (first.setdefault(part, found) - found)[:, 0]
             spread = f" ± {statistics.stdev(gains):.1f}" if len(gains) > 1 else ""
             ir, le = found.mean(0)
-            told = "" if found is first else f"  gain in IR {gains.mean():+.1f}{spread}, above 0 in {(gains > 0).sum()} of {len(gains)}"
-            print(f"{name:9} {method:21} rate {part * NETS[name][3]:<7g} IR {ir:5.1f}  LE {le:5.1f}{told}", flush=True)
+            told = "" if first[part] is found else f"  gain in IR {gains.mean():+.1f}{spread}, above 0 in {(gains > 0).sum()} of {len(gains)}"
+            print(f"{name:9} rate {part * NETS[name][3]:<7g} {method:21} IR {ir:5.1f}  LE {le:5.1f}{told}", flush=True)
 
 
 if __name__ == "__main__":
