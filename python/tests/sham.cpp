@@ -12,6 +12,8 @@
 #include <c10/core/impl/alloc_cpu.h>
 #include <torch/extension.h>
 
+#include <mutex>
+#include <pthread.h>
 #include <set>
 
 using namespace at;
@@ -45,6 +47,11 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
+// Batches are made and dropped by several threads. A process that forks has the lock, so its child finds it free.
+static std::mutex lock;
+static const int forks = pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); }, [] { lock.unlock(); });
+using Locked = std::lock_guard<std::mutex>;
+
 // Memory of the host from which the device copies by itself.
 struct Pinned final : Allocator {
 	std::set<const void *> held;
@@ -52,12 +59,20 @@ struct Pinned final : Allocator {
 		static Pinned one;
 		return one;
 	}
+	bool has(const void *at) {
+		const Locked locked(lock);
+		return held.count(at);
+	}
 	static void drop(void *at) {
-		all().held.erase(at);
+		{
+			const Locked locked(lock);
+			all().held.erase(at);
+		}
 		c10::free_cpu(at);
 	}
 	DataPtr allocate(size_t size) override {
 		void *at = c10::alloc_cpu(size ? size : 1);
+		const Locked locked(lock);
 		held.insert(at);
 		return {at, at, &drop, Device(DeviceType::CPU)};
 	}
@@ -68,7 +83,7 @@ struct Pinned final : Allocator {
 struct Hooks final : PrivateUse1HooksInterface {
 	bool hasPrimaryContext(DeviceIndex) const override { return true; }
 	bool isAvailable() const override { return true; }
-	bool isPinnedPtr(const void *at) const override { return Pinned::all().held.count(at); }
+	bool isPinnedPtr(const void *at) const override { return Pinned::all().has(at); }
 	Allocator *getPinnedMemoryAllocator() const override { return &Pinned::all(); }
 };
 static const bool hooked = (RegisterPrivateUse1HooksInterface(new Hooks), true);
@@ -95,9 +110,14 @@ static Tensor sham_seen(const Tensor &t) {
 static std::vector<int64_t> crossings;
 static thread_local int inside;
 
+static void cross(int64_t floats) {
+	const Locked locked(lock);
+	crossings.push_back(floats);
+}
+
 static Tensor sham_copy(const Tensor &from, const Tensor &to, bool) {
 	if (!inside && from.device().type() != to.device().type())
-		crossings.push_back(to.numel());
+		cross(to.numel());
 	if (to.numel())
 		sham_seen(to).copy_(sham_seen(from));
 	return to;
@@ -152,7 +172,7 @@ static std::tuple<Tensor, Tensor, Tensor> sham_norm(const Tensor &t, const std::
 
 static Scalar number(const Tensor &t) {
 	if (!inside)
-		crossings.push_back(1);
+		cross(1);
 	return sham_seen(t).item();
 }
 
@@ -179,5 +199,8 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) { KERNEL_PRIVATEUSEONE(linear, 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_cpu>()); }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
-	m.def("crossed", [] { return std::exchange(crossings, {}); });
+	m.def("crossed", [] {
+		const Locked locked(lock);
+		return std::exchange(crossings, {});
+	});
 }
