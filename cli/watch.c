@@ -156,8 +156,8 @@ static int open_lines(const struct watch *watch, const struct run_config *config
 		return code;
 	code = watch->numbers(watch->context, &again.options, err);
 	if (!code && watch->describe)
-		say("the first label has a fraction, so labels are numbers; --target class takes "
-		    "them as names");
+		say("the first label has a fraction, so labels are learned as numbers; "
+		    "--target class learns classes");
 	return code ? code : live_open(live, &again, ends, err);
 }
 

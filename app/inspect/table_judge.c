@@ -60,9 +60,8 @@ static bool judge_words(struct survey *s, int i, bool unique)
 		return false;
 	if (20 * seen->dates >= 19 * there && s->plan.time < 0)
 		say(s, COSTS,
-			"column %s: its dates are read as categories; are they the times of the "
-			"rows? "
-			"--time %s",
+			"column %s: its dates are read as categories; are they the times of "
+			"the rows? --time %s",
 			column->name, column->name);
 	else if (unique && seen->blanks >= 2 * there)
 		say(s, COSTS,
@@ -131,9 +130,8 @@ static void judge_input(struct survey *s, int i, double majority)
 		say(s, ODD, "column %s: has no values", column->name);
 	else if (s->plan.columns[i].role == TABLE_DATE && s->plan.time < 0)
 		say(s, ODD,
-			"column %s: its dates become days, week and year; are they the times of "
-			"the "
-			"rows? --time %s",
+			"column %s: its dates become days, week and year; are they the times "
+			"of the rows? --time %s",
 			column->name, column->name);
 	else if (column->different == 1 && !column->more && !column->missing)
 		judge_constant(s, column, name_list_at(&seen->values.names, 0));

@@ -108,8 +108,8 @@ int live_check_fraction(
 			where);
 	return err_set(err, ERR_INPUT,
 		"%s: label: has a fraction, and those before it are whole numbers, taken as "
-		"classes; begin anew with --target number, or with --target class if they are "
-		"names",
+		"classes; begin anew (--force) with --target number, or with --target class if "
+		"they are names",
 		where);
 }
 
@@ -169,7 +169,7 @@ static void tell_lacks(struct live *live)
 	text_release(&live->table.lacks);
 }
 
-/* Whether a label may still show that the stream was taken for what it is not. Its owner is there to be asked. */
+/* Whether labels may be numbers after all. In a young stream of a command that ends it. */
 static bool doubts(const struct live *live)
 {
 	enum { SURE = 1000 };

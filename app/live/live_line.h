@@ -47,7 +47,7 @@ struct live_line_shape {
 	bool as_numbers; /* ... and whole numbers in a table are class numbers, as those before */
 	int numbers;     /* labels are as many numbers instead, any finite ones; 0: classes */
 	const char *number_names; /* ... and their names (target/target.h) */
-	bool open;                /* whether they are is not said: fractions are to be noticed */
+	bool open;      /* model.target = auto, so labels may be numbers: fractions are noted */
 	bool unknown;   /* the input shape is unknown: any input is accepted, and none read */
 	bool anonymous; /* an id may be missing; it is empty then */
 	bool missing;   /* the model accepts missing values, as NAN */

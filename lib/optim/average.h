@@ -4,8 +4,8 @@
  * one file each: none, ema, ama.
  *
  * AMA keeps two averages whose windows differ by a factor, and scores both. At the end of each
- * K_W iterations it continues from the better one and moves both windows to its side, by one of
- * one of the rules window, swap, paper, window-longer, swap-shorter.
+ * K_W iterations it continues from the better one and moves both windows to its side. Rules
+ * (average.rule) say how windows move, and which average a tie goes to.
  */
 #ifndef RETAIN_OPTIM_AVERAGE_H
 #define RETAIN_OPTIM_AVERAGE_H
@@ -23,7 +23,7 @@
 
 struct average_config {
 	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
-	const char *rule;  /* ama: window, swap, paper, window-longer, swap-shorter */
+	const char *rule;  /* ama: a value of average.rule */
 	double gamma;      /* initial fraction that an average keeps at an update */
 	double delta;      /* ama: the factor between the windows, and by which they move */
 	double window_max; /* ama with rule window: the longest window, in updates */
@@ -52,9 +52,9 @@ const struct average_step *average_due(struct average *average, int64_t k);
 
 /*
  * The average that serves inference, 0 or 1; -1: the plain model. It is the better one by the
- * scores of the window so far; ties go to the second, as in Alg. 2, but by rules window-longer and
- * swap-shorter to the first. While the window has no scores, it is the one that inherited the weight of the last window's better one; in the first
- * window, the first.
+ * scores of the window so far; ties go where the rule says. While the window has no scores, it is
+ * the one that inherited the weight of the last window's better one; in the first window, the
+ * first.
  */
 int average_best(const struct average *average, const struct scores *scores);
 

@@ -109,7 +109,7 @@ for name, rows in [("table", table), ("objects", objects)]:
 named = pipe(table, "named_pipe", "--target", "class")
 tap.verdict(named.returncode == 0 and '"prediction": "0.' in named.stdout, "--target class takes them as names", named)
 late = pipe("a,y\n1,4\n2,5\n" + table.split("\n", 1)[1], "late")
-tap.verdict(late.returncode == 1 and "line 4" in late.stderr and "begin anew with --target number" in late.stderr and
+tap.verdict(late.returncode == 1 and "line 4" in late.stderr and "begin anew (--force) with --target number" in late.stderr and
     len(late.stdout.splitlines()) == 4, "one behind whole numbers ends the run", late)
 again = pipe("a,y\n1,4\n2,5\n" + table.split("\n", 1)[1], "late", "--target", "number", "--force")
 tap.verdict(again.returncode == 0, "... and what is advised learns them", again)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/rng.h"
 #include "nn/own/layer.h"
+#include "optim/optimizer.h"
 #include "cells.h"
 
 enum { GUARD = 16 };
@@ -265,4 +266,19 @@ void rig_gradient(struct rig *rig)
 	assert_ok(runner_gradient(rig->runner, rig->params, rig->stats, &batch, rig->grad,
 			  &rig->loss, rig->losses, rig->logits, &err),
 		err);
+}
+
+void rig_learn(struct rig *rig, int steps)
+{
+	struct optimizer_config settings;
+	struct optimizer *optimizer;
+	struct err err;
+
+	assert_ok(optimizer_defaults(&settings, "sgd", &err), err);
+	assert_ok(optimizer_new(&optimizer, &settings, rig->floats, rig->engine, &err), err);
+	for (int i = 0; i < steps; i++) {
+		rig_gradient(rig);
+		optimizer_step(optimizer, rig->params, rig->grad, 0.01f, NULL);
+	}
+	optimizer_free(optimizer);
 }

@@ -84,5 +84,6 @@ struct runner_batch rig_batch(const struct rig *rig, int first, int n, const flo
 
 /* runner_gradient over the whole batch into the rig's own buffers. */
 void rig_gradient(struct rig *rig);
+void rig_learn(struct rig *rig, int steps); /* by SGD */
 
 #endif

@@ -5,7 +5,6 @@
  * they are what the test prints on x86-64.
  */
 #include "check.h"
-#include "optim/optimizer.h"
 
 enum { STEPS = 3 };
 
@@ -51,21 +50,6 @@ static void fill_params(struct rig *rig)
 	}
 }
 
-static void learn(struct rig *rig)
-{
-	struct optimizer_config settings;
-	struct optimizer *optimizer;
-	struct err err;
-
-	assert_ok(optimizer_defaults(&settings, "sgd", &err), err);
-	assert_ok(optimizer_new(&optimizer, &settings, rig->floats, rig->engine, &err), err);
-	for (int i = 0; i < STEPS; i++) {
-		rig_gradient(rig);
-		optimizer_step(optimizer, rig->params, rig->grad, 0.01f, NULL);
-	}
-	optimizer_free(optimizer);
-}
-
 static void they_are_the_same(void **state)
 {
 	static const struct {
@@ -93,7 +77,7 @@ static void they_are_the_same(void **state)
 
 		rig_open(&rig, &config);
 		fill_params(&rig);
-		learn(&rig);
+		rig_learn(&rig, STEPS);
 		for (int k = 0; k < net_params(rig.net)->count; k++) {
 			const struct param *row = net_params(rig.net)->rows + k;
 

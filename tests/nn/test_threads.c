@@ -5,28 +5,12 @@
  */
 #include "check.h"
 #include <pthread.h>
-#include "optim/optimizer.h"
 
 enum { STEPS = 4 };
 
-static void learn(struct rig *rig)
-{
-	struct optimizer_config settings;
-	struct optimizer *optimizer;
-	struct err err;
-
-	assert_ok(optimizer_defaults(&settings, "sgd", &err), err);
-	assert_ok(optimizer_new(&optimizer, &settings, rig->floats, rig->engine, &err), err);
-	for (int i = 0; i < STEPS; i++) {
-		rig_gradient(rig);
-		optimizer_step(optimizer, rig->params, rig->grad, 0.01f, NULL);
-	}
-	optimizer_free(optimizer);
-}
-
 static void *learn_thread(void *rig)
 {
-	learn(rig);
+	rig_learn(rig, STEPS);
 	return NULL;
 }
 
@@ -42,7 +26,7 @@ static void two_nets_do_not_meet(void **state)
 	for (int i = 0; i < 2; i++) {
 		rig_open(&alone[i], &configs[i]);
 		rig_open(&together[i], &configs[i]);
-		learn(&alone[i]);
+		rig_learn(&alone[i], STEPS);
 	}
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, learn_thread, &together[i]), 0);
