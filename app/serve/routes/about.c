@@ -22,11 +22,13 @@ static enum http_next say_page(
 	return http_say(request, 200, exchange->route->gives);
 }
 
-/* How a page begins that shows no run; it has a hole for its title. */
+/* How a page begins that shows no run; it has a hole for its title. The icon is empty, lest a
+ * browser ask for one and report that there is none. */
 #define PAGE                                                                                       \
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"                          \
 	"<meta http-equiv=\"refresh\" content=\"2\">\n"                                            \
 	"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"             \
+	"<link rel=\"icon\" href=\"data:,\">\n"                                                   \
 	"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "                  \
 	"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { white-space: pre-wrap; "        \
 	"font-size: 14px }</style>\n"
