@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/several.h"
 #include "nn/weights/safetensors.h"
 #include "nn/weights/weights_file.h"
 
@@ -150,12 +149,11 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 		code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
-	if (learner->numbers && learner_mixes(learner, model))
-		return learner_numbers_predict(learner, raw, inputs, n, logits, err);
 	if (learner_mixes(learner, model)) {
 		const struct part_view view = learner_view(learner);
 
-		return parts_predict(learner->parts, &view, model, inputs, raw, n, logits, err);
+		return learner->beside->type->predict(
+			learner->beside, &view, model, inputs, raw, n, logits, err);
 	}
 	learner_tell(learner, LEARNER_PREDICT, n);
 	code = runner_infer(
@@ -243,6 +241,8 @@ int64_t learner_planned(const struct learner *learner)
 
 void learner_report(const struct learner *learner, struct learner_report *report)
 {
+	const struct beside *beside = learner->beside;
+
 	*report = (struct learner_report){
 		.iteration = learner->iteration,
 		.samples = pool_seen(learner->pool),
@@ -255,10 +255,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.loss = learner->latest.loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
-		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
-		.fast_bytes = learner->parts     ? parts_bytes(learner->parts)
-			      : learner->numbers ? several_bytes(learner_mixture(learner))
-						 : 0,
+		.slow_efficacy = beside && beside->type->efficacy ? beside->type->efficacy(beside)
+								  : (double)NAN,
+		.fast_bytes = beside ? beside->type->bytes(beside) : 0,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -299,12 +298,11 @@ int learner_threads(const struct learner *learner)
 
 bool learner_mixes(const struct learner *learner, int model)
 {
-	const struct parts *parts = learner->parts;
+	const struct beside *beside = learner->beside;
 
-	if (learner->numbers)
-		return model == LEARNER_NEXT || model == LEARNER_NOW;
-	return parts && (model == LEARNER_NEXT || model == LEARNER_NOW ||
-				(model == LEARNER_EVER && parts_know_ever(parts)));
+	return beside &&
+	       (model == LEARNER_NEXT || model == LEARNER_NOW ||
+		       (model == LEARNER_EVER && beside->type->ever && beside->type->ever(beside)));
 }
 
 uint64_t learner_version(const struct learner *learner)
@@ -380,10 +378,8 @@ static void restart(struct learner *learner)
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	extras_restart(learner);
-	if (learner->parts)
-		parts_restart(learner->parts);
-	if (learner->numbers)
-		several_restart(learner_mixture(learner));
+	if (learner->beside)
+		learner->beside->type->restart(learner->beside);
 	learner_stale(learner);
 	learner->version++;
 }

@@ -13,7 +13,6 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/several.h"
 
 /* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
 static void free_other(struct learner *other, const struct learner *learner)
@@ -72,8 +71,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(inputs.floats);
 	SWAP(scale.scaling);
 	SWAP(room.inputs);
-	SWAP(parts);
-	SWAP(numbers);
+	SWAP(beside);
 	SWAP(average);
 	SWAP(optimizer);
 	SWAP(validating);
@@ -159,8 +157,8 @@ int learner_grow(struct learner *learner, int classes, size_t floats, struct lea
 		free_other(made, learner);
 		return code;
 	}
-	if (learner->numbers)
-		several_grow(learner_mixture(made), learner_mixture(learner));
+	if (learner->beside && learner->beside->type->grow)
+		learner->beside->type->grow(made->beside, learner->beside);
 	swap_nets(learner, made);
 	learner_make_plan(learner);
 	learner->version++;

@@ -2,13 +2,14 @@
 #ifndef RETAIN_LEARN_LEARNER_IMPL_H
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
-#include "learn/parts/parts.h"
+#include "learn/beside.h"
 #include "learn/extras/extra.h"
 #include "learn/extras/population.h"
 #include "learn/learner.h"
 #include "learn/learner_view.h"
 #include "learn/peers.h"
 #include "learn/losses/loss.h"
+#include "learn/parts/part.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
 #include "nn/vectors.h"
@@ -156,9 +157,8 @@ struct learner {
 	struct average *average;
 	struct schedule *schedule;
 	struct loss *loss;
-	struct parts *parts;            /* NULL: one answer for now and ever */
-	struct beside_numbers *numbers; /* the same of a learner of numbers */
-	void *extras[EXTRAS];           /* NULL: not used */
+	struct beside *beside; /* NULL: one answer for now and ever */
+	void *extras[EXTRAS];  /* NULL: not used */
 	float *params, *grad;
 	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
 	struct learner_room room;
@@ -273,20 +273,6 @@ int learner_end(
  */
 double learner_worth(
 	const struct learner *learner, const float *outputs, const union target *labels, int n);
-
-/*
- * The mixture of numbers beside the slow net (learn/numbers/several.h): made with the net, and
- * anew with a net of more inputs. Inputs are passed as they came and scaled.
- */
-struct several;
-int learner_numbers_new(struct learner *learner, struct err *err);
-void learner_numbers_free(struct beside_numbers *numbers);
-struct several *learner_mixture(const struct learner *learner); /* NULL: none */
-int learner_numbers_ready(struct learner *learner, int n, struct err *err);
-int learner_numbers_predict(struct learner *learner, const float *raw, const float *inputs, int n,
-	float *answers, struct err *err);
-int learner_numbers_learn(
-	struct learner *learner, const struct learner_step *step, struct err *err);
 
 /* Makes what answers beside the slow net, instead of what there is; teaches it a time step. */
 int learner_make_beside(struct learner *learner, struct err *err);

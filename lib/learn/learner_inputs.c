@@ -130,7 +130,7 @@ int learner_stored(struct learner *learner, const int64_t *ids, int n, float *in
 int learner_unscaled(struct learner *learner, int64_t first, int n, float *inputs,
 	const float **given, struct err *err)
 {
-	union target labels[PART_CHUNK];
+	union target labels[PART_CHUNK * TARGET_WIDTH];
 	int64_t ids[PART_CHUNK];
 
 	*given = learner->config.peers ? NULL : inputs;
@@ -188,7 +188,7 @@ static int look(struct learner *learner, int kind, const int64_t *ids, int n, co
 	int first = 0, count = n;
 	const int code = reserve(&learner->inputs.looked, (size_t)n * learner->inputs.floats, err);
 
-	if (!learner->parts && !learner->numbers)
+	if (!learner->beside)
 		runner_reads(learner->runner, n, &first, &count);
 	if (inputs)
 		*inputs = count == n ? learner->inputs.looked.inputs : NULL;

@@ -124,25 +124,29 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 	return 0;
 }
 
+const struct beside_type *const beside_types[TARGET_KINDS] = {
+	[TARGET_CLASS] = &beside_parts,
+	[TARGET_NUMBER] = &beside_numbers,
+};
+
+static void free_beside(struct learner *learner)
+{
+	if (learner->beside)
+		learner->beside->type->free(learner->beside);
+	learner->beside = NULL;
+}
+
 /* After all that may be refused. */
 int learner_make_beside(struct learner *made, struct err *err)
 {
-	const struct options *o = made->config.options;
-	const struct part_view view = {.options = o,
+	const struct part_view view = {.options = made->config.options,
 		.engine = made->engine,
 		.floats = made->inputs.floats,
 		.first = made->inputs.first,
 		.net = made->net};
-	struct parts_config config;
-	const int code = parts_config(&config, o, err);
 
-	parts_free(made->parts);
-	learner_numbers_free(made->numbers);
-	made->parts = NULL;
-	made->numbers = NULL;
-	if (!code && config.numbers)
-		return learner_numbers_new(made, err);
-	return code || !config.count ? code : parts_new(&made->parts, &config, &view, err);
+	free_beside(made);
+	return beside_types[made->target.kind]->make(&made->beside, &view, err);
 }
 
 int learner_make_optimizer(
@@ -288,8 +292,7 @@ void learner_free_nets(struct learner *learner, bool engine)
 {
 	validator_free(learner->validating.validator);
 	extras_free(learner);
-	parts_free(learner->parts);
-	learner_numbers_free(learner->numbers);
+	free_beside(learner);
 	average_free(learner->average);
 	optimizer_free(learner->optimizer);
 	runner_free(learner->runner);

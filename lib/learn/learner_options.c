@@ -160,16 +160,17 @@ static int check_numbers(const struct options *o, struct err *err)
 int learner_options_check(const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
+	const enum target_kind kind = target_kind(options_text(o, "model.target"));
 	int code = learner_kinds_check(o, err);
 
 	if (!code)
 		code = loss_check_target(o, err);
-	if (!code && target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
+	if (!code && kind == TARGET_NUMBER)
 		code = check_numbers(o, err);
 	if (!code)
 		code = extras_check(config, err);
 	if (!code)
-		code = parts_check(config, err);
+		code = beside_types[kind]->check(config, err);
 	if (!code)
 		code = check_parts(config, err);
 	return code ? code : loss_check(config, err);

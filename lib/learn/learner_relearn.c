@@ -61,7 +61,7 @@ int learner_relearn(struct learner *learner, const int64_t *ids, size_t n, struc
 			"a learner of several ranks cannot learn its parts again; retrain it");
 	for (size_t i = 0; i < n; i++)
 		loss_forget(learner->loss, ids[i]);
-	if (!learner->parts && !learner->numbers)
+	if (!learner->beside)
 		return 0;
 	inputs = mem_new(PART_CHUNK * learner->inputs.floats, sizeof(*inputs));
 	labels = mem_new(PART_CHUNK * (size_t)learner->target.width, sizeof(*labels));

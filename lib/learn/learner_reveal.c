@@ -67,12 +67,10 @@ static int ready_parts(struct learner *learner, struct learner_step *step, struc
 {
 	struct part_view view;
 
-	if (learner->numbers)
-		return learner_numbers_ready(learner, step->n, err);
-	if (!learner->parts)
+	if (!learner->beside)
 		return 0;
 	view = learner_view(learner);
-	return parts_ready(learner->parts, &view, step->n, err);
+	return learner->beside->type->ready(learner->beside, &view, step->n, err);
 }
 
 static int ready_loss(struct learner *learner, struct learner_step *step, struct err *err)
@@ -151,12 +149,10 @@ static int teach_all(struct learner *learner, struct learner_step *step, struct 
 {
 	struct part_view view;
 
-	if (learner->numbers)
-		return learner_numbers_learn(learner, step, err);
-	if (!learner->parts)
+	if (!learner->beside)
 		return 0;
 	view = learner_view(learner);
-	return parts_learn(learner->parts, &view, step, err);
+	return learner->beside->type->learn(learner->beside, &view, step, err);
 }
 
 /* Samples of weight 0 are left out: what is between them is a step of its own. */
@@ -208,7 +204,7 @@ static int end_step(struct learner *learner, struct learner_step *step, struct e
 	learner->steps.count++;
 	learner->steps.fresh = true;
 	learner_end_part(learner);
-	learner->version += learner_population(learner) || learner->parts;
+	learner->version += learner_population(learner) || learner->beside;
 	return 0;
 }
 

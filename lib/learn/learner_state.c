@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "learn/learner_impl.h"
-#include "learn/numbers/several.h"
 #include "nn/weights/safetensors.h"
 
 static void leaving_state(struct learner *learner, struct state *state)
@@ -108,8 +107,8 @@ void learner_nets_state(void *object, struct state *state)
 
 	models_state(learner, state);
 	extras_state(learner, true, state);
-	if (learner->parts)
-		parts_state(learner->parts, state);
+	if (learner->beside && !learner->beside->type->grow)
+		learner->beside->type->state(learner->beside, state);
 }
 
 /* A program may bring another net under the same name: the first tensor that differs is named. */
@@ -172,10 +171,8 @@ void learner_state_here(void *object, struct state *state)
 	objective_state(learner->objective, state);
 	tasks_state(learner, state);
 	extras_state(learner, false, state);
-	if (learner->parts)
-		parts_state(learner->parts, state);
-	if (learner->numbers)
-		several_state(learner_mixture(learner), state);
+	if (learner->beside)
+		learner->beside->type->state(learner->beside, state);
 	loss_state(learner->loss, state);
 	leaving_state(learner, state);
 	if (learner->scale.scaling)

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "../base/folder.h"
 #include "cells.h"
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 
 #define MANY                                                                                       \
 	"fast.heads=newton, hidden, labels, windows, forest, young, values, sparse, units, near"
@@ -107,7 +107,8 @@ static void displacements_follow_new_samples(void **state)
 			records[i] = 0.98 * records[i] + gains[i];
 		school_reveal(&school);
 		for (int i = 0; i < 3; i++)
-			assert_float_equal(school.learner->parts->mix.record[i], records[i], 1e-3);
+			assert_float_equal(
+				parts_of(school.learner->beside)->mix.record[i], records[i], 1e-3);
 		school_train(&school, 3);
 	}
 	assert_true(cut && whole);
@@ -279,8 +280,8 @@ static void long_steps_are_several(void **state)
 		assert_ok(learner_reveal(cut.learner, inputs + (size_t)at * DIM, CELLS(labels + at),
 				  at + 64 > 150 ? 150 - at : 64, &err),
 			err);
-	assert_memory_equal(whole.learner->parts->mix.record, cut.learner->parts->mix.record,
-		sizeof(double) * 4);
+	assert_memory_equal(parts_of(whole.learner->beside)->mix.record,
+		parts_of(cut.learner->beside)->mix.record, sizeof(double) * 4);
 	school_close(&whole);
 	school_close(&cut);
 }
@@ -296,8 +297,8 @@ static void assert_same_answers(struct school *one, struct school *other)
 	assert_ok(learner_predict(one->learner, LEARNER_NOW, inputs, STEP, a, &err), err);
 	assert_ok(learner_predict(other->learner, LEARNER_NOW, inputs, STEP, b, &err), err);
 	assert_same(a, b, STEP * CLASSES);
-	assert_true(parts_slow_efficacy(one->learner->parts) ==
-		    parts_slow_efficacy(other->learner->parts));
+	assert_true(beside_parts.efficacy(one->learner->beside) ==
+		    beside_parts.efficacy(other->learner->beside));
 }
 
 /* In turn if they are the next time step. */
@@ -343,8 +344,8 @@ static void asking_changes_nothing(void **state)
 			school_go(&silent, 1, 3 * (k % 2));
 		}
 		assert_same_answers(&asked, &silent);
-		assert_memory_equal(asked.learner->parts->mix.record,
-			silent.learner->parts->mix.record, sizeof(double) * 3);
+		assert_memory_equal(parts_of(asked.learner->beside)->mix.record,
+			parts_of(silent.learner->beside)->mix.record, sizeof(double) * 3);
 		school_close(&asked);
 		school_close(&silent);
 	}
@@ -417,7 +418,7 @@ static void heads_answer_both_questions(void **state)
 	assert_ok(learner_predict(both.learner, LEARNER_NOW, inputs, STEP, now, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_EVER, inputs, STEP, ever, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_INFERENCE, inputs, STEP, slow, &err), err);
-	mix_weights(&both.learner->parts->mix, q);
+	mix_weights(&parts_of(both.learner->beside)->mix, q);
 	for (int i = 0; i < 2; i++) {
 		struct school one =
 			school_of(SETTINGS("fast.heads=ridge, knn", "fast.prior=0", alone[i]));
@@ -609,7 +610,7 @@ static void rates_that_are_too_high_do_no_harm(void **state)
 	assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, logits, &err), err);
 	for (int i = 0; i < STEP * CLASSES; i++)
 		assert_true(isfinite(logits[i]));
-	mix_weights(&school.learner->parts->mix, weights);
+	mix_weights(&parts_of(school.learner->beside)->mix, weights);
 	assert_true(weights[1] < 1e-3);
 	school_close(&school);
 }

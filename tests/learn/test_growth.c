@@ -9,7 +9,7 @@
 
 #include "learn/parts/fast_impl.h"
 #include "learn/parts/linear.h"
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 #include "cells.h"
 
 #define ALL_HEADS                                                                                  \
@@ -80,21 +80,19 @@ static void grow(struct school *school, int classes)
 	learner_grown(school->learner, former, 0);
 }
 
-static struct part *part_of(const struct parts *parts, const struct part_type *type)
+static struct part *part_of(const struct learner *learner, const struct part_type *type)
 {
 	int row = 0;
 
 	while (part_types[row] != type)
 		row++;
-	return parts->list[row];
+	return parts_of(learner->beside)->list[row];
 }
 
 static void visit_heads(void *object, struct state *state)
 {
-	struct parts *parts = object;
-
-	part_ridge.state(part_of(parts, &part_ridge), state);
-	part_knn.state(part_of(parts, &part_knn), state);
+	part_ridge.state(part_of(object, &part_ridge), state);
+	part_knn.state(part_of(object, &part_knn), state);
 }
 
 static void visit_school(void *object, struct state *state)
@@ -138,12 +136,12 @@ static void assert_saves_the_same(state_fn *visit, void *one, void *other)
 
 static const double *linear_of(const struct school *school)
 {
-	return linear_weights(part_of(school->learner->parts, &part_linear));
+	return linear_weights(part_of(school->learner, &part_linear));
 }
 
 static const struct fast *fast_of(const struct learner *learner)
 {
-	return (const struct fast *)part_of(learner->parts, &part_fast);
+	return (const struct fast *)part_of(learner, &part_fast);
 }
 
 /* Ridge regression and neighbours do not learn from classes that have not come. */
@@ -159,10 +157,10 @@ static void heads_are_as_if_classes_had_been_there(void **state)
 		go(&grown, 8, rows[i].before);
 		go(&straight, 8, rows[i].before);
 		grow(&grown, rows[i].after);
-		assert_saves_the_same(visit_heads, grown.learner->parts, straight.learner->parts);
+		assert_saves_the_same(visit_heads, grown.learner, straight.learner);
 		go(&grown, 1, rows[i].after);
 		go(&straight, 1, rows[i].after);
-		assert_saves_the_same(visit_heads, grown.learner->parts, straight.learner->parts);
+		assert_saves_the_same(visit_heads, grown.learner, straight.learner);
 		school_close(&grown);
 		school_close(&straight);
 		options_free(options);
@@ -184,13 +182,13 @@ static void what_is_by_class_stays(void **state)
 		size_t models;
 
 		go(&school, 8, rows[i].before);
-		mix = &school.learner->parts->mix;
+		mix = &parts_of(school.learner->beside)->mix;
 		models = (size_t)mix->count;
 		memcpy(weights, linear_of(&school), classes * (DIM + 1) * sizeof(double));
 		memcpy(records, mix->class_record, classes * models * sizeof(double));
 		memcpy(ever, mix->ever, classes * sizeof(double));
 		grow(&school, rows[i].after);
-		mix = &school.learner->parts->mix;
+		mix = &parts_of(school.learner->beside)->mix;
 		assert_memory_equal(linear_of(&school), weights, more * (DIM + 1) * sizeof(double));
 		assert_memory_equal(mix->class_record, records, more * models * sizeof(double));
 		assert_memory_equal(mix->ever, ever, more * sizeof(double));

@@ -1,49 +1,56 @@
 /*
- * Runs the models of each number in turn: inputs by number are split for them, and answers merged.
+ * Each number has models of its own: inputs by number are split for them, and answers merged. The
+ * slow net looks at samples first, chunk by chunk, for its values and for what its last layer sees.
  */
 #include "learn/numbers/several.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/extras/extra.h"
+#include "learn/parts/part.h"
+
+enum { CHUNK = PART_CHUNK };
 
 struct several {
+	struct beside beside;
 	int width;
 	struct numbers *each[TARGET_WIDTH];
+	/* A copy has none of these. */
+	float *features;       /* [CHUNK][net_features] */
+	float *outputs;        /* [CHUNK][width][NUMBER_OUTPUTS] */
+	float *raw;            /* [CHUNK][floats]: samples of the store */
+	float *slow;           /* [CHUNK][width] */
+	union target *labels;  /* [CHUNK][width] */
+	bool ready[CHUNK + 1]; /* the runner has plans for so many samples */
 };
 
-static struct several *make(int width, struct err *err)
+struct several *several_of(const struct beside *beside)
 {
-	struct several *made = mem_new(1, sizeof(*made));
-
-	if (made)
-		made->width = width;
-	else
-		err_memory(err, "models of numbers", sizeof(*made));
-	return made;
+	return beside && beside->type == &beside_numbers ? (struct several *)beside : NULL;
 }
 
-static int done(struct several **several, struct several *made, int code)
+static bool wanted(const struct options *options)
 {
-	if (code)
-		several_free(made);
-	*several = code ? NULL : made;
-	return code;
+	return !strcmp(options_text(options, "fast.heads"), "numbers");
 }
 
-int several_new(
-	struct several **several, const struct numbers_config *config, int width, struct err *err)
+static int check(const struct learner_config *config, struct err *err)
 {
-	struct several *made = make(width, err);
-	struct numbers_config one = *config;
-	int code = made ? 0 : ERR_MEMORY;
+	const char *parts = options_text(config->options, "fast.parts");
+	const char *heads = options_text(config->options, "fast.heads");
 
-	one.lean = config->lean || width > SEVERAL_WHOLE;
-	for (int k = 0; k < width && !code; k++) {
-		one.seed = config->seed + (uint64_t)k;
-		code = numbers_new(&made->each[k], &one, err);
-	}
-	return done(several, made, code);
+	if (strcmp(parts, "none") != 0)
+		return err_set(err, ERR_INPUT,
+			"fast.parts = %s: fast weights are for classes; with model.target = number "
+			"set it to none",
+			parts);
+	if (!wanted(config->options) && strcmp(heads, "none") != 0)
+		return err_set(err, ERR_INPUT,
+			"fast.heads = %.100s: with model.target = number there is only: numbers, "
+			"or none",
+			heads);
+	return 0;
 }
 
 void several_free(struct several *several)
@@ -52,22 +59,76 @@ void several_free(struct several *several)
 		return;
 	for (int k = 0; k < several->width; k++)
 		numbers_free(several->each[k]);
+	mem_free(several->features);
+	mem_free(several->outputs);
+	mem_free(several->raw);
+	mem_free(several->slow);
+	mem_free(several->labels);
 	mem_free(several);
 }
 
-int several_reserve(struct several *several, int n, struct err *err)
+static void end(struct beside *beside)
+{
+	several_free(several_of(beside));
+}
+
+static struct several *new (int width, struct err *err)
+{
+	struct several *made = mem_new(1, sizeof(*made));
+
+	if (made)
+		*made = (struct several){.beside.type = &beside_numbers, .width = width};
+	else
+		err_memory(err, "models of numbers", sizeof(*made));
+	return made;
+}
+
+static int make_models(struct several *made, const struct options *o, const struct part_view *view,
+	struct err *err)
 {
 	int code = 0;
 
-	for (int k = 0; k < several->width && !code; k++)
-		code = numbers_reserve(several->each[k], n, err);
+	for (int k = 0; k < made->width && !code; k++)
+		code = numbers_new(&made->each[k],
+			&(struct numbers_config){.floats = view->floats,
+				.features = (size_t)net_features(view->net),
+				.seed = (uint64_t)options_int64(o, "run.seed") + (uint64_t)k,
+				.coverage = options_float(o, "model.coverage"),
+				.ops = view->engine->ops,
+				.lean = made->width > SEVERAL_WHOLE},
+			err);
 	return code;
 }
 
-void several_restart(struct several *several)
+static int make(struct beside **beside, const struct part_view *view, struct err *err)
 {
-	for (int k = 0; k < several->width; k++)
-		numbers_restart(several->each[k]);
+	const int width = target_width(view->options);
+	const size_t cells = CHUNK * (size_t)width, floats = CHUNK * view->floats;
+	struct several *made;
+	int code;
+
+	if (!wanted(view->options))
+		return 0;
+	made = new (width, err);
+	code = made ? make_models(made, view->options, view, err) : ERR_MEMORY;
+	if (!code && !((made->features = mem_new(
+				CHUNK * (size_t)net_features(view->net), sizeof(float))) &&
+			     (made->outputs = mem_new(cells * NUMBER_OUTPUTS, sizeof(float))) &&
+			     (made->raw = mem_new(floats, sizeof(float))) &&
+			     (made->slow = mem_new(cells, sizeof(float))) &&
+			     (made->labels = mem_new(cells, sizeof(*made->labels)))))
+		code = err_memory(err, "models of numbers", floats * sizeof(float));
+	if (code)
+		several_free(made);
+	else
+		*beside = &made->beside;
+	return code;
+}
+
+static void restart(struct beside *beside)
+{
+	for (int k = 0; k < several_of(beside)->width; k++)
+		numbers_restart(several_of(beside)->each[k]);
 }
 
 /* The samples for the models of number k. */
@@ -84,44 +145,38 @@ static struct numbers_samples samples_of(
 	return one;
 }
 
-static void put_answers(const float *one, int n, int width, int k, float *answers)
+/* `mine`: on the learning thread, for models that will learn these samples. */
+static void answer(const struct several *several, const struct numbers_samples *samples, bool mine,
+	float *answers)
 {
-	for (int i = 0; i < n; i++)
-		memcpy(answers + ((ptrdiff_t)i * width + k) * NUMBER_OUTPUTS,
-			one + (ptrdiff_t)i * NUMBER_OUTPUTS, NUMBER_OUTPUTS * sizeof(*one));
+	float slow[CHUNK], said[CHUNK * NUMBER_OUTPUTS];
+
+	for (int k = 0; k < several->width; k++) {
+		const struct numbers_samples one = samples_of(samples, several->width, k, slow);
+
+		if (mine)
+			numbers_ask(several->each[k], &one, said);
+		else
+			numbers_answer(several->each[k], &one, said);
+		for (int i = 0; i < samples->n; i++)
+			memcpy(answers + ((ptrdiff_t)i * several->width + k) * NUMBER_OUTPUTS,
+				said + (ptrdiff_t)i * NUMBER_OUTPUTS,
+				NUMBER_OUTPUTS * sizeof(*said));
+	}
 }
 
 void several_answer(
 	const struct several *several, const struct numbers_samples *samples, float *answers)
 {
-	float slow[SEVERAL_MOST], one[SEVERAL_MOST * NUMBER_OUTPUTS];
-
-	for (int k = 0; k < several->width; k++) {
-		const struct numbers_samples mine = samples_of(samples, several->width, k, slow);
-
-		numbers_answer(several->each[k], &mine, one);
-		put_answers(one, samples->n, several->width, k, answers);
-	}
+	answer(several, samples, false, answers);
 }
 
-void several_ask(struct several *several, const struct numbers_samples *samples, float *answers)
-{
-	float slow[SEVERAL_MOST], one[SEVERAL_MOST * NUMBER_OUTPUTS];
-
-	for (int k = 0; k < several->width; k++) {
-		const struct numbers_samples mine = samples_of(samples, several->width, k, slow);
-
-		numbers_ask(several->each[k], &mine, one);
-		put_answers(one, samples->n, several->width, k, answers);
-	}
-}
-
-void several_learn(
+static void teach(
 	struct several *several, const struct numbers_samples *samples, const union target *labels)
 {
 	const int width = several->width;
-	union target mine[SEVERAL_MOST];
-	float slow[SEVERAL_MOST];
+	union target mine[CHUNK];
+	float slow[CHUNK];
 
 	for (int k = 0; k < width; k++) {
 		const struct numbers_samples one = samples_of(samples, width, k, slow);
@@ -132,14 +187,124 @@ void several_learn(
 	}
 }
 
+/* What the slow net makes of at most a chunk of inputs, unscaled and scaled. */
+static int look(struct several *several, const struct part_view *view, const float *raw,
+	const float *inputs, int n, struct numbers_samples *samples, struct err *err)
+{
+	struct number_scales scales;
+	const int code = runner_features(view->runner, view->params, view->stats, inputs, n,
+		several->outputs, several->features, err);
+
+	if (code)
+		return code;
+	learner_number_scales(view->learner, &scales);
+	number_unscale(&scales, several->outputs, n);
+	for (int i = 0; i < n * scales.width; i++)
+		several->slow[i] = several->outputs[i * NUMBER_OUTPUTS + NUMBER_VALUE];
+	*samples = (struct numbers_samples){inputs, raw, several->features, several->slow, n};
+	return 0;
+}
+
+static int predict(struct beside *beside, const struct part_view *view, int question,
+	const float *inputs, const float *raw, int n, float *answers, struct err *err)
+{
+	struct several *several = several_of(beside);
+	struct numbers_samples samples;
+	int code = 0;
+
+	(void)question;
+	for (int at = 0; at < n && !code; at += CHUNK) {
+		const int count = n - at < CHUNK ? n - at : CHUNK;
+		const size_t first = (size_t)at * view->floats;
+
+		learner_tell(view->learner, LEARNER_PREDICT, count);
+		code = look(several, view, raw + first, inputs + first, count, &samples, err);
+		if (!code)
+			answer(several, &samples, true,
+				answers + (ptrdiff_t)at * several->width * NUMBER_OUTPUTS);
+	}
+	return code;
+}
+
+/* A runner makes its plans for a size when it first sees it: so it is shown some zeros, once. */
+static int ready(struct beside *beside, const struct part_view *view, int n, struct err *err)
+{
+	struct several *several = several_of(beside);
+	const int sizes[] = {n < CHUNK ? n : CHUNK, n > CHUNK ? n % CHUNK : 0};
+	struct numbers_samples samples;
+	int code = 0;
+
+	for (int k = 0; k < several->width && !code; k++)
+		code = numbers_reserve(several->each[k], sizes[0], err);
+	several->ready[0] = true;
+	for (int i = 0; i < 2 && !code; i++)
+		if (!several->ready[sizes[i]]) {
+			memset(several->raw, 0, CHUNK * view->floats * sizeof(float));
+			code = look(
+				several, view, several->raw, several->raw, sizes[i], &samples, err);
+			several->ready[sizes[i]] = !code;
+		}
+	return code;
+}
+
+/* Inputs of the store come as they are kept; those of other processes only scaled. */
+static int fetch(struct several *several, const struct part_view *view, int64_t first, int n,
+	const float **raw, const float **inputs, struct err *err)
+{
+	int64_t ids[CHUNK];
+	int code = learner_unscaled(view->learner, first, n, several->raw, raw, err);
+
+	*inputs = several->raw;
+	if (code || *raw)
+		return code ? code : learner_scaled(view->learner, inputs, n, err);
+	for (int i = 0; i < n; i++)
+		ids[i] = first + i;
+	return learner_fetch_all(view->learner, ids, n, several->raw, several->labels, err);
+}
+
+static int learn(struct beside *beside, const struct part_view *view,
+	const struct learner_step *step, struct err *err)
+{
+	struct several *several = several_of(beside);
+	struct numbers_samples samples;
+	int code = 0;
+
+	for (int at = 0; at < step->n && !code; at += CHUNK) {
+		const int count = step->n - at < CHUNK ? step->n - at : CHUNK;
+		const float *raw = step->inputs ? step->inputs + (size_t)at * view->floats : NULL;
+		const float *inputs = raw;
+		double macs = 0;
+
+		code = raw ? learner_scaled(view->learner, &inputs, count, err)
+			   : fetch(several, view, step->first + at, count, &raw, &inputs, err);
+		if (!code)
+			code = look(several, view, raw, inputs, count, &samples, err);
+		if (code)
+			return code;
+		samples.late = step->late_by;
+		samples.stride = target_guess(several->width);
+		if (step->late_by)
+			samples.said = &step->guesses[(size_t)at * samples.stride].number;
+		for (int k = 0; k < several->width; k++)
+			macs += numbers_macs(several->each[k]);
+		learner_tell(view->learner, LEARNER_FAST_FORWARD, count);
+		learner_tell_macs(view->learner, count * macs);
+		teach(several, &samples, step->labels + (ptrdiff_t)at * several->width);
+	}
+	return code;
+}
+
 int several_copy_new(struct several **copy, const struct several *several, struct err *err)
 {
-	struct several *made = make(several->width, err);
+	struct several *made = new (several->width, err);
 	int code = made ? 0 : ERR_MEMORY;
 
 	for (int k = 0; k < several->width && !code; k++)
 		code = numbers_copy_new(&made->each[k], several->each[k], err);
-	return done(copy, made, code);
+	if (code)
+		several_free(made);
+	*copy = code ? NULL : made;
+	return code;
 }
 
 void several_copy(struct several *copy, const struct several *several)
@@ -148,32 +313,36 @@ void several_copy(struct several *copy, const struct several *several)
 		numbers_copy(copy->each[k], several->each[k]);
 }
 
-void several_grow(struct several *to, const struct several *from)
+static void grow(struct beside *to, const struct beside *from)
 {
-	for (int k = 0; k < from->width; k++)
-		numbers_grow(to->each[k], from->each[k]);
+	for (int k = 0; k < several_of(from)->width; k++)
+		numbers_grow(several_of(to)->each[k], several_of(from)->each[k]);
 }
 
-double several_macs(const struct several *several)
+static double bytes(const struct beside *beside)
 {
-	double macs = 0;
+	double bytes = sizeof(struct several);
 
-	for (int k = 0; k < several->width; k++)
-		macs += numbers_macs(several->each[k]);
-	return macs;
-}
-
-double several_bytes(const struct several *several)
-{
-	double bytes = sizeof(*several);
-
-	for (int k = 0; k < several->width; k++)
-		bytes += numbers_bytes(several->each[k]);
+	for (int k = 0; k < several_of(beside)->width; k++)
+		bytes += numbers_bytes(several_of(beside)->each[k]);
 	return bytes;
 }
 
-void several_state(struct several *several, struct state *state)
+static void state(struct beside *beside, struct state *state)
 {
-	for (int k = 0; k < several->width && !state_failed(state); k++)
-		numbers_state(several->each[k], state);
+	for (int k = 0; k < several_of(beside)->width && !state_failed(state); k++)
+		numbers_state(several_of(beside)->each[k], state);
 }
+
+const struct beside_type beside_numbers = {
+	.check = check,
+	.make = make,
+	.free = end,
+	.restart = restart,
+	.predict = predict,
+	.ready = ready,
+	.learn = learn,
+	.grow = grow,
+	.bytes = bytes,
+	.state = state,
+};

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 
 static const double NET_SHARE = 2; /* of the slow net in answers about ever; see part_type.share */
 
@@ -74,7 +74,7 @@ static int make_buffers(struct parts *parts, const struct part_view *view, struc
 		(parts->slow = mem_new(PART_CHUNK * classes, sizeof(float))) &&
 		(parts->none = mem_new(PART_CHUNK, sizeof(*parts->none))) &&
 		(parts->labels = mem_new(room, sizeof(*parts->labels))) &&
-		(!parts->mix.config.pool || scores || parts_know_ever(parts) ||
+		(!parts->mix.config.pool || scores || parts_know_ever(&parts->beside) ||
 			(parts->heard.inputs = mem_new(PART_CHUNK * view->floats, sizeof(float))));
 	if (!whole)
 		return err_memory(err, "parts of a mixture", room * view->floats * sizeof(float));
@@ -94,35 +94,10 @@ static void weigh_ever(struct parts *parts)
 		parts->ever[i] = parts->models[i].part->type->share / sum;
 }
 
-int parts_new(struct parts **parts, const struct parts_config *config, const struct part_view *view,
-	struct err *err)
+static void parts_free(struct beside *beside)
 {
-	struct parts *made = mem_new(1, sizeof(*made));
-	int code;
+	struct parts *parts = parts_of(beside);
 
-	*parts = NULL;
-	if (!made)
-		return err_memory(err, "parts of a mixture", sizeof(*made));
-	made->config = *config;
-	made->room = PART_CHUNK;
-	code = mix_init(
-		&made->mix, &config->mix, view->engine->ops, net_spec(view->net)->classes, err);
-	for (int i = 0; i < config->count && !code; i++)
-		code = make_part(made, config->rows[i].type, config->rows[i].models, view, err);
-	weigh_ever(made);
-	if (!code)
-		code = make_buffers(made, view, err);
-	if (code)
-		parts_free(made);
-	else
-		*parts = made;
-	return code;
-}
-
-void parts_free(struct parts *parts)
-{
-	if (!parts)
-		return;
 	for (int i = 0; i < PART_TYPES; i++)
 		if (parts->list[i])
 			part_types[i]->free(parts->list[i]);
@@ -145,8 +120,38 @@ void parts_free(struct parts *parts)
 	mem_free(parts);
 }
 
-void parts_restart(struct parts *parts)
+static int parts_new(struct beside **beside, const struct part_view *view, struct err *err)
 {
+	struct parts_config config;
+	struct parts *made;
+	int code = parts_config(&config, view->options, err);
+
+	if (code || !config.count)
+		return code;
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, "parts of a mixture", sizeof(*made));
+	made->beside.type = &beside_parts;
+	made->config = config;
+	made->room = PART_CHUNK;
+	code = mix_init(
+		&made->mix, &config.mix, view->engine->ops, net_spec(view->net)->classes, err);
+	for (int i = 0; i < config.count && !code; i++)
+		code = make_part(made, config.rows[i].type, config.rows[i].models, view, err);
+	weigh_ever(made);
+	if (!code)
+		code = make_buffers(made, view, err);
+	if (code)
+		parts_free(&made->beside);
+	else
+		*beside = &made->beside;
+	return code;
+}
+
+static void parts_restart(struct beside *beside)
+{
+	struct parts *parts = parts_of(beside);
+
 	for (int i = 0; i < PART_TYPES; i++)
 		if (parts->list[i] && part_types[i]->restart)
 			part_types[i]->restart(parts->list[i]);
@@ -154,13 +159,16 @@ void parts_restart(struct parts *parts)
 	parts->heard.n = 0;
 }
 
-double parts_slow_efficacy(const struct parts *parts)
+static double slow_efficacy(const struct beside *beside)
 {
+	const struct parts *parts = parts_of(beside);
+
 	return parts->steps ? parts->slow_hits / (double)parts->steps : (double)NAN;
 }
 
-double parts_bytes(const struct parts *parts)
+static double parts_bytes(const struct beside *beside)
 {
+	const struct parts *parts = parts_of(beside);
 	double bytes = 0;
 
 	for (int i = 0; i < PART_TYPES; i++)
@@ -170,8 +178,10 @@ double parts_bytes(const struct parts *parts)
 }
 
 /* Checkpoints have the mixture behind fast weights, the first row, and before all others. */
-void parts_state(struct parts *parts, struct state *state)
+static void parts_state(struct beside *beside, struct state *state)
 {
+	struct parts *parts = parts_of(beside);
+
 	state_enter(state, "fast");
 	state_int64(state, "steps", &parts->steps);
 	state_double(state, "slow_hits", &parts->slow_hits);
@@ -184,3 +194,17 @@ void parts_state(struct parts *parts, struct state *state)
 	state_leave(state);
 	parts->heard.n = 0;
 }
+
+const struct beside_type beside_parts = {
+	.check = parts_check,
+	.make = parts_new,
+	.free = parts_free,
+	.restart = parts_restart,
+	.predict = parts_predict,
+	.ever = parts_know_ever,
+	.efficacy = slow_efficacy,
+	.ready = parts_ready,
+	.learn = parts_learn,
+	.bytes = parts_bytes,
+	.state = parts_state,
+};

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 #include "nn/ops.h"
 
 /* Probabilities must not show which label was known: its own would be rounded otherwise. */
@@ -71,8 +71,9 @@ void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS])
 		weights[i] = i == parts->config.alone;
 }
 
-bool parts_know_ever(const struct parts *parts)
+bool parts_know_ever(const struct beside *beside)
 {
+	const struct parts *parts = parts_of(beside);
 	bool know = false;
 
 	for (int i = 1; i <= parts->count; i++)
@@ -230,9 +231,10 @@ static int alone(const struct parts *parts, const double weights[MIX_MODELS])
 	return part && !part->type->logits ? -1 : model;
 }
 
-int parts_predict(struct parts *parts, const struct part_view *view, int question,
+int parts_predict(struct beside *beside, const struct part_view *view, int question,
 	const float *inputs, const float *raw, int n, float *logits, struct err *err)
 {
+	struct parts *parts = parts_of(beside);
 	const bool ever = question == LEARNER_EVER;
 	const size_t classes = (size_t)parts->mix.classes;
 	const bool by_class = parts->mix.config.by_class && !ever;

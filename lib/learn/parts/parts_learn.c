@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "learn/extras/extra.h"
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 #include "nn/rank.h"
 
 /*
@@ -228,9 +228,10 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 	return code;
 }
 
-int parts_learn(struct parts *parts, const struct part_view *view, const struct learner_step *step,
-	struct err *err)
+int parts_learn(struct beside *beside, const struct part_view *view,
+	const struct learner_step *step, struct err *err)
 {
+	struct parts *parts = parts_of(beside);
 	const int n = step->n;
 	int hits = 0, code = 0;
 
@@ -280,8 +281,9 @@ static int make_ready(struct parts *parts, const struct part_view *view, int n, 
 	return code;
 }
 
-int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err)
+int parts_ready(struct beside *beside, const struct part_view *view, int n, struct err *err)
 {
+	struct parts *parts = parts_of(beside);
 	int code = n >= PART_CHUNK ? make_ready(parts, view, PART_CHUNK, err) : 0;
 
 	if (!code && n % PART_CHUNK)

@@ -90,26 +90,6 @@ static int read_words(struct parts_config *config, const char *words, struct err
 	return 0;
 }
 
-/* Numbers have a mixture of their own, as a whole. */
-static int beside_numbers(
-	struct parts_config *config, const struct options *options, struct err *err)
-{
-	const char *heads = options_text(options, "fast.heads");
-
-	config->numbers = !strcmp(heads, "numbers");
-	if (config->count)
-		return err_set(err, ERR_INPUT,
-			"fast.parts = %s: fast weights are for classes; with model.target = number "
-			"set it to none",
-			options_text(options, "fast.parts"));
-	if (!config->numbers && strcmp(heads, "none") != 0)
-		return err_set(err, ERR_INPUT,
-			"fast.heads = %.100s: with model.target = number there is only: numbers, "
-			"or none",
-			heads);
-	return 0;
-}
-
 int parts_config(struct parts_config *config, const struct options *options, struct err *err)
 {
 	const char *heads = options_text(options, "fast.heads");
@@ -135,8 +115,6 @@ int parts_config(struct parts_config *config, const struct options *options, str
 		if (models)
 			add_row(config, part_types[i], models);
 	}
-	if (!code && target_kind(options_text(options, "model.target")) == TARGET_NUMBER)
-		return beside_numbers(config, options, err);
 	if (!code && strcmp(heads, "none") != 0)
 		code = read_words(config, heads, err);
 	if (!code && config->alone >= config->mix.models)

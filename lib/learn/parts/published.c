@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 #include "learn/numbers/several.h"
-#include "learn/parts/parts_impl.h"
+#include "learn/parts/parts.h"
 #include "nn/ops.h"
 
 /* A mixture of a moment: only what answers need, not what learns. */
@@ -89,20 +89,20 @@ static void keep_blend(void *context, int which)
 int published_renew(struct published *published, struct learner *learner, struct err *err)
 {
 	struct renewal renewal = {.published = published,
-		.parts = learner->parts,
+		.parts = parts_of(learner->beside),
 		.weigh = &learner->target.weigh,
-		.numbers = learner_mixture(learner)};
+		.numbers = several_of(learner->beside)};
 
 	learner_number_scales(learner, &renewal.scales);
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
 	if (published->mixes) {
-		learner->parts->mix.late = true;
-		parts_now_weights(learner->parts, renewal.weights);
+		renewal.parts->mix.late = true;
+		parts_now_weights(renewal.parts, renewal.weights);
 	}
 	/* A pool asks every model, whatever its record. */
 	for (int i = 0; published->mixes && i < MIX_MODELS; i++)
-		if (learner->parts->mix.config.pool)
+		if (renewal.parts->mix.config.pool)
 			renewal.weights[i] = 1;
 	return predictor_publish(published->predictor,
 		&(struct predictor_source){params_of, renewal.view.stats, learner_scale(learner),
@@ -116,7 +116,7 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 	int weights = 0;
 
 	made->parts = parts;
-	made->ever = parts && parts_know_ever(parts);
+	made->ever = parts && parts_know_ever(&parts->beside);
 	made->mixes = parts && !parts->mix.config.by_class;
 	for (int i = 1; parts && i <= parts->count; i++) {
 		const struct part *part = parts->models[i].part;
@@ -154,6 +154,7 @@ static int make(struct published *made, struct learner *learner,
 	const struct predictor_config *config, struct err *err)
 {
 	struct predictor_config several = *config;
+	const struct several *numbers = several_of(learner->beside);
 	int code = net_new(&made->net, net_spec(learner->net), err);
 
 	several.models = 1;
@@ -163,10 +164,10 @@ static int make(struct published *made, struct learner *learner,
 	for (int i = 0; i < 2 && learner->target.weigh.count && !code; i++)
 		code = class_weights_reserve(
 			&made->blends[i].weigh, net_spec(learner->net)->classes, err);
-	for (int i = 0; i < 2 && learner->numbers && !code; i++)
-		code = several_copy_new(&made->blends[i].numbers, learner_mixture(learner), err);
+	for (int i = 0; i < 2 && numbers && !code; i++)
+		code = several_copy_new(&made->blends[i].numbers, numbers, err);
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
-		code = make_blend(&made->blends[i], learner->parts, err);
+		code = make_blend(&made->blends[i], parts_of(learner->beside), err);
 	if (!code)
 		code = predictor_new(&made->predictor, made->net, &several,
 			learner_params(learner, LEARNER_INFERENCE),
@@ -186,7 +187,7 @@ int published_new(struct published **published, struct learner *learner,
 	made->known = learner_classes(learner);
 	made->ops = learner->engine->ops;
 	made->floats = learner->inputs.floats;
-	look_at_parts(made, learner->parts);
+	look_at_parts(made, parts_of(learner->beside));
 	code = make(made, learner, config, err);
 	if (code)
 		published_free(made);
@@ -336,7 +337,7 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	return code;
 }
 
-/* Up to a chunk of them, as lib/learn/learner_numbers.c asks them. */
+/* Up to a chunk of them, as lib/learn/numbers/several.c asks them. */
 static int ask_numbers(const struct published *p, const struct predictor_turn *turn,
 	const float *raw, int first, int n, float *features, float *answers, struct err *err)
 {

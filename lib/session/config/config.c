@@ -12,7 +12,7 @@
 #include "base/paths.h"
 #include "eval/alarm.h"
 #include "eval/uneven.h"
-#include "learn/parts/parts.h"
+#include "learn/beside.h"
 #include "learn/learner.h"
 #include "learn/losses/loss.h"
 #include "optim/average.h"
