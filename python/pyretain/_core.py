@@ -18,7 +18,7 @@ FLOATS = ffi.typeof("float[]")
 
 
 class RetainError(Exception):
-    """What the library could not do, in its own sentence; ``code`` is its number."""
+    """An error of the library, with its message; ``code`` is its number."""
 
     code = 0
 
@@ -36,11 +36,11 @@ class FormatError(RetainError, ValueError):
 
 
 class FileError(RetainError, OSError):
-    """The operating system refused an operation on a file, or another process has it."""
+    """The operating system refused a file operation, or another process has the file."""
 
 
 class StateError(RetainError, RuntimeError):
-    """The call does not fit the object's state."""
+    """The call is not allowed in the object's state."""
 
 
 class StoppedError(RetainError):
@@ -48,7 +48,7 @@ class StoppedError(RetainError):
 
 
 class RetainWarning(UserWarning):
-    """What stops nothing but should be known, as a checkpoint that is damaged."""
+    """A problem that stops nothing, such as a damaged checkpoint."""
 
 
 ERRORS: dict[int, type[RetainError]] = {
@@ -103,7 +103,7 @@ def check(code: int) -> None:
 
 
 class Progress(NamedTuple):
-    """How far a call is that trains or opens."""
+    """Progress of a call that trains or opens."""
 
     done: int
     total: int

@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 
 class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
-    """A classifier for streams: ``partial_fit`` learns, and keeps what it learned.
+    """A classifier for streams: ``partial_fit`` learns and retains.
 
     Parameters
     ----------
     folder : path or None
-        Where it lives: a new one, or the one that is there. None: in memory.
+        Its folder, new or existing. None: in memory.
     method : str or None
         A method of the library (``retain methods``); None: the default.
     random_state : int or None
         The seed; None: the library's.
     epochs : float
-        How often ``fit`` goes over the data, at least.
+        Minimum number of passes of ``fit`` over the data.
     batch_size : int
-        Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all it is given.
+        Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all its rows at once.
     for_ : "ever" or "now"
-        What ``predict`` answers: what is this of all that ever was, or among the newest?
+        What ``predict`` asks: what is this of everything seen so far, or among the newest?
     class_weight : "balanced", dict or None
-        What classes weigh in answers: by how rare they are, or costs by label, as ``{"yes": 20}``.
+        Weights of classes in answers: by rarity, or costs by label, as ``{"yes": 20}``.
     settings : dict or None
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
 
-    Missing numbers are nan. Frames may have columns of words; their names then count.
-    Classes may come in any call; ``classes_`` is in their order of sorting.
+    Missing numbers are nan. Frames may have columns of words; columns are then matched by name.
+    Any call may bring new classes; ``classes_`` is sorted.
     """
 
     _target = CLASS
@@ -108,7 +108,7 @@ class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """A time step: predicts these rows, is told their labels, and trains for a while."""
+        """A time step: predicts these rows, reveals their labels, and trains for a while."""
         if classes is None:
             return self._step(X, y, None, sample_weight)
         coming = np.unique(naming.unmasked(classes))
@@ -124,7 +124,7 @@ class RetainClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         return made
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """How probable each of ``classes_`` is, a row per row of X."""
+        """Probabilities of ``classes_``, a row per row of X."""
         learner, rows = self._asked(X)
         made = learner.predict_proba(rows, self.for_)
         shares: npt.NDArray[np.float64] = made[:, self._order].astype(np.float64)

@@ -34,8 +34,8 @@ _LONGEST_WAIT = 30.0
 
 
 class ServiceError(Exception):
-    """A refused request: ``status``, and the service's sentence. ``lost``: the answer to an earlier try never came, so what was
-    asked may have been done then."""
+    """A refused request: ``status``, and the service's message. ``lost``: the answer to an earlier try never came, so the
+    request may have been carried out then."""
 
     def __init__(self, status: int, sentence: str, *, lost: bool = False) -> None:
         super().__init__(f"{status}: {sentence}")
@@ -46,7 +46,7 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """A prediction. ``probability`` is of a class, ``low`` and ``high`` are the interval of a number; None: unknown."""
+    """A prediction. Classes have ``probability``, numbers the interval ``low`` to ``high``; None: unknown."""
 
     prediction: Any
     probability: float | None = None
@@ -106,9 +106,9 @@ def _input(row: Input) -> Any:
 
 
 class Client:
-    """A service's learner. One client may be used by many threads; each has a connection of its own.
+    """A client of a service's learner. Many threads may share it; each has a connection of its own.
 
-    ``learner`` names one of several; ``retries`` is how often a request is sent again, with growing pauses.
+    ``learner`` names one of several; ``retries`` is the number of retries of a request, with growing pauses.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Client:
     # Predictions
 
     def predict(self, row: Input, *, top: int = 0, ask: str = "") -> Answer:
-        """What a row is. Nothing is kept. ``ask`` is ``"now"`` or ``"ever"``."""
+        """Predicts a row. Nothing is kept. ``ask`` is ``"now"`` or ``"ever"``."""
         return self.predict_many([row], top=top, ask=ask)[0]
 
     def predict_many(self, rows: Iterable[Input], *, top: int = 0, ask: str = "") -> list[Answer]:
@@ -142,14 +142,14 @@ class Client:
         return [_answer(one) for one in _list_of(self._post("/v1/predict", asked, top=top, ask=ask), len(asked))]
 
     def observe(self, row: Input, id: Id | None = None, *, top: int = 0, ask: str = "") -> Answer:
-        """What a row is; it is kept until its label comes. Without an id it gets a new one: see ``Answer.id``."""
+        """Predicts a row and keeps it until its label comes. Without an id it gets a new one: see ``Answer.id``."""
         name = str(uuid.uuid4()) if id is None else id
         return _answer(self._post("/v1/predict", {"id": name, "input": _input(row)}, top=top, ask=ask))
 
     # Labels and samples
 
     def label(self, id: Id, label: Label, *, weight: float = 1) -> int:
-        """The label of an input that was observed; returns its sample's number."""
+        """Sends the label of an observed input; returns its sample number."""
         said: dict[str, Any] = {"id": id, "label": _plain(label)}
         if weight != 1:
             said["weight"] = float(weight)
@@ -166,15 +166,15 @@ class Client:
         return numbers
 
     def correct(self, id: Id, label: Label, *, retrain: bool = False) -> dict[str, Any]:
-        """Gives the latest sample of an id another label, which later replay draws. What was learned of the one before stays,
-        unless ``retrain`` asks for learning all samples again when the service starts next."""
+        """Corrects the label of the latest sample of an id for later replay. What was learned from the old one stays,
+        unless ``retrain`` relearns all samples at the next start of the service."""
         body = json.dumps({"id": id, "label": _plain(label)}, allow_nan=False).encode()
         return _object_of(_read(self._ask("PUT", "/v1/label" + ("?retrain=1" if retrain else ""), body)))
 
     def forget(self, id: Id, *, retrain: bool = False) -> dict[str, Any]:
-        """Forgets all samples of an id, and its waiting input; returns how many. The net's weights stay, unless ``retrain`` asks
-        for learning all other samples again when the service starts next. If the answer is lost and nothing of the id is left
-        when it is asked again, how many it were is not known: ``{"answer_lost": True}``."""
+        """Forgets all samples of an id, and its waiting input; returns how many. The net's weights stay, unless ``retrain``
+        relearns all other samples at the next start of the service. If the answer is lost and nothing of the id is left
+        on the retry, the number is unknown: ``{"answer_lost": True}``."""
         name = urllib.parse.quote(json.dumps(id), safe="")
         try:
             path = f"/v1/samples/{name}" + ("?retrain=1" if retrain else "")
@@ -187,8 +187,8 @@ class Client:
     def learn(
         self, rows: Iterable[Input], labels: Iterable[Label], ids: Iterable[Id] | None = None, *, batch: int = 500
     ) -> Iterator[Answer]:
-        """Sends samples, ``batch`` at a time, and gives the predictions made before each label. Use ids of your own to send
-        samples again after a crash of yours: those that arrived already count once."""
+        """Sends samples, ``batch`` at a time, and yields the predictions made before each label. Use ids of your own to send
+        samples again after a crash of yours: those that had arrived count once."""
         names = ids if ids is not None else (str(uuid.uuid4()) for _ in iter(int, 1))
         waiting: list[dict[str, Any]] = []
         for row, label, name in zip(rows, labels, names):
@@ -215,7 +215,7 @@ class Client:
         return self._object("GET", "/openapi.json")
 
     def weights(self) -> bytes:
-        """The weights that answer, as a safetensors file."""
+        """The weights that answer, as the bytes of a safetensors file."""
         return self._ask("GET", "/v1/model.safetensors")
 
     def pause(self) -> None:
@@ -225,17 +225,17 @@ class Client:
         _object_of(self._post("/v1/resume", None))
 
     def save(self) -> None:
-        """Makes a checkpoint; returns when it is on disk."""
+        """Writes a checkpoint; returns when it is on disk."""
         _object_of(self._post("/v1/save", None))
 
     def backup(self) -> str:
-        """Copies the learner's folder; returns the copy's name on the service's machine."""
+        """Copies the learner's folder; returns the copy's path on the service's machine."""
         return str(_object_of(self._post("/v1/backup", None), "folder")["folder"])
 
     def export(self, *, since: str | float | None = None, until: str | float | None = None) -> Iterator[dict[str, Any]]:
-        """All samples, then inputs that wait for their labels: input, label, what was predicted, id, times. ``since`` and
-        ``until`` are dates, or seconds since 1970, of the label. Rows come as they are read; memory does not grow with them.
-        If the answer is cut short, that is raised at its end."""
+        """All samples, then inputs that wait for their labels: input, label, prediction, id, times. ``since`` and
+        ``until`` are dates, or seconds since 1970, of the label. Rows are streamed; memory does not grow with them.
+        A truncated answer raises an error at its end."""
         times = {name: str(time) for name, time in (("since", since), ("until", until)) if time is not None}
         connection = self._connect()
         try:
@@ -262,7 +262,7 @@ class Client:
             return self._object("GET", f"/v1/versions/{urllib.parse.quote(name)}")
 
     def serve_version(self, name: str) -> dict[str, Any]:
-        """Lets a version answer, or ``"live"``, the learner itself."""
+        """Makes a version answer, or ``"live"``, the learner itself."""
         return _object_of(self._post(f"/v1/versions/{urllib.parse.quote(name)}/serve", None))
 
     def drop_version(self, name: str) -> None:
@@ -273,12 +273,12 @@ class Client:
                 raise
 
     def rollback(self) -> dict[str, Any]:
-        """Lets what answered before answer again. Twice would be one step further back, so if the answer is lost that is
-        raised: ``versions()["serving"]`` says what answers."""
+        """Returns to the version that answered before. Twice would go back one step further, so a lost answer is
+        raised as an error: ``versions()["serving"]`` says what answers."""
         return _object_of(_read(self._ask("POST", "/v1/rollback", b"", fresh=True, once=True)))
 
     def close(self) -> None:
-        """Ends this thread's connection; the next request opens another."""
+        """Closes this thread's connection; the next request opens another."""
         connection: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
         self._own.connection = None
         if connection:

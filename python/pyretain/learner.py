@@ -56,7 +56,7 @@ _open: weakref.WeakSet[Learner] = weakref.WeakSet()
 
 
 class Shape(NamedTuple):
-    """What a learner's inputs and labels are; 0 while it does not know."""
+    """The shape of a learner's inputs and labels; 0 while unknown."""
 
     channels: int
     height: int
@@ -66,9 +66,9 @@ class Shape(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """How it goes; nan while unknown. Shares are in [0, 1].
+    """Current metrics; nan while unknown. Shares are in [0, 1].
 
-    Where labels are numbers, what is a share of right answers otherwise is the share of
+    Where labels are numbers, the share of right answers is replaced by the share of
     variance explained, in [-1, 1].
     """
 
@@ -104,7 +104,7 @@ class Metrics(NamedTuple):
 
 
 class Step:
-    """Inputs that were observed: what was predicted, good for one reveal or drop."""
+    """An observed time step: its predictions, and the handle for one reveal or drop."""
 
     __slots__ = ("count", "labels", "_of", "_predicted", "_target", "_ticket")
 
@@ -120,18 +120,18 @@ class Step:
 
     @property
     def ticket(self) -> int:
-        """A number that stands for the step, also for another process that opens its folder."""
+        """A number that identifies the step, also to another process that opens its folder."""
         return int(self._ticket.number)
 
     @property
     def probabilities(self) -> Floats:
-        """How probable the predicted classes are."""
+        """Probabilities of the predicted classes."""
         self._target.needs(CLASS, "probabilities")
         return cast("Floats", self._predicted["probability"])
 
     @property
     def intervals(self) -> Floats:
-        """Low and high of predicted numbers, a row per input; of several at once a row per number of it."""
+        """Low and high of predicted numbers, a row per input; for several numbers at once, a row per number."""
         self._target.needs(NUMBER, "intervals")
         return intervals(self._predicted)
 
@@ -160,22 +160,22 @@ def _close(called: Any, learner: Any) -> None:
 
 
 class Learner:
-    """A net that predicts, is told labels later, and trains.
+    """A net that predicts, receives labels later, and trains.
 
     Labels are classes, or numbers: ``Learner(model_target="number", model_coverage=0.9)``.
 
-    With a folder it outlives the process: what ``reveal`` has returned for is on disk, and
-    opening the folder again goes on where it stopped. Without one it is in memory. A folder may also
-    be one that ``retain run`` or ``retain serve`` made.
+    With a folder it outlives the process: once ``reveal`` returns, the labels are on disk, and
+    opening the folder again resumes where it stopped. Without one it is in memory. A folder may also
+    come from ``retain run`` or ``retain serve``.
 
     Settings are keywords: ``Learner(run_method="sgd+clr")`` is the key ``run.method`` of the
-    library. A folder's learner keeps the settings it was made with.
+    library. A learner in a folder keeps its original settings.
 
     ``net`` is a PyTorch module, or a function that makes one for a number of classes; ``input``
     is then the shape of a sample, and ``device`` where the module computes (``pyretain.torch``).
 
-    ``progress`` is True for a bar (tqdm), or a function that is given a ``Progress`` about
-    ten times a second; a true answer stops the call with ``StoppedError``.
+    ``progress`` is True for a bar (tqdm), or a callback that gets a ``Progress`` about
+    ten times a second; if it returns true, the call stops with ``StoppedError``.
 
     Any thread may use it. Calls take turns; ``predict`` for "ever" does not wait for
     training. After a fork only the parent may use it.
@@ -303,17 +303,17 @@ class Learner:
         check(lib.retain_learner_save(self._alive(), here.err))
 
     def backup(self, to: str | os.PathLike[str]) -> None:
-        """Copies the folder as it is now to a new folder, which any start opens."""
+        """Copies the folder as it is now to a new folder, which opens like any other."""
         check(lib.retain_learner_backup(self._alive(), os.fsencode(to), here.err))
 
     def make_version(self, name: str) -> None:
-        """Keeps the learner as it is under a name, in its folder; ``pyretain.versions`` lists them."""
+        """Saves the learner as it is under a name, in its folder; ``pyretain.versions`` lists versions."""
         check(lib.retain_learner_make_version(self._alive(), name.encode(), here.err))
 
     def serve_version(self, name: Optional[str] = "live") -> None:
-        """Lets a version answer, or the learner itself ("live"); None: what answered before.
+        """Makes a version answer, or the learner itself ("live"); None: the one that answered before.
 
-        The learner goes on learning, whatever answers.
+        The learner continues to learn, whichever answers.
         """
         check(lib.retain_learner_serve(self._alive(), NULL if name is None else name.encode(), here.err))
 
@@ -349,11 +349,11 @@ class Learner:
             raise RetainError(f"serve: {ended.complaint}")
 
     def close(self) -> None:
-        """Saves and ends it. Calls that are under way in other threads end first."""
+        """Saves and closes it, after running calls in other threads."""
         self._it = None
 
     def pack(self) -> bytes:
-        """A learner in memory as bytes: exactly as it is, but for steps that wait for labels."""
+        """A learner in memory as bytes: its exact state, except steps that wait for labels."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "packed.state")
             check(lib.retain_learner_pack(self._alive(), os.fsencode(path), here.err))
@@ -362,7 +362,7 @@ class Learner:
 
     @classmethod
     def unpack(cls, packed: bytes) -> Learner:
-        """The learner that was packed; trust the bytes as you would a pickle."""
+        """Restores a packed learner; trust the bytes as you would a pickle."""
         settings, state = pickle.loads(packed)
         made = cls.__new__(cls)
         with tempfile.TemporaryDirectory() as folder:
@@ -408,7 +408,7 @@ class Learner:
         self._table = naming.table(self._labels)
 
     def number(self, label: Any) -> int:
-        """The library's number of a class, a new one if it was never seen."""
+        """The library's number of a class; an unseen class gets a new number."""
         self._target.needs(CLASS, "number")
         label = naming.plain(label)
         name = naming.name_of(label)
@@ -451,12 +451,12 @@ class Learner:
 
     @property
     def target(self) -> str:
-        """What labels are: "class" or "number"."""
+        """The kind of labels: "class" or "number"."""
         return self._target.word
 
     @property
     def shape(self) -> Shape:
-        """What its inputs and labels are."""
+        """The shape of its inputs and labels."""
         self._refresh()
         s = self._shape
         return Shape(s.channels, s.height, s.width, s.classes, s.floats)
@@ -497,14 +497,14 @@ class Learner:
             return self._table.take(numbers)
 
     def numbers(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[np.int32]:
-        """As ``predict``, but the library's numbers of classes; -1 while nothing is known."""
+        """Like ``predict``, but returns the library's class numbers; -1 while no class is known."""
         self._target.needs(CLASS, "numbers")
         return cast("npt.NDArray[np.int32]", self._answer(*self._rows(inputs), for_)["label"])
 
     def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
-        """The labels of inputs: of what is now, or of whatever has been.
+        """The labels of inputs: as of now, or over everything seen so far.
 
-        While no label is known, classes are None and numbers 0. Of several numbers at once (``model_numbers``) there is a row
+        While no label is known, classes are None and numbers 0. Several numbers at once (``model_numbers``) give a row
         per input.
         """
         rows, count = self._rows(inputs)
@@ -530,7 +530,7 @@ class Learner:
         return self._looked_up(np.array([number], dtype=np.int32))
 
     def predict_proba(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
-        """How probable each of ``classes`` is, a row per input."""
+        """Probabilities of ``classes``, a row per input."""
         self._target.needs(CLASS, "predict_proba")
         rows, count = self._rows(inputs)
         self._refresh()
@@ -539,17 +539,17 @@ class Learner:
         return shares
 
     def predict_interval(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
-        """Between which numbers labels are, low and high, as often as ``model_coverage`` says."""
+        """Intervals, low and high, that hold the label with probability ``model_coverage``."""
         self._target.needs(NUMBER, "predict_interval")
         return intervals(self._answer(*self._rows(inputs), for_))
 
     def encode(self, rows: Rows, learn: bool = True) -> Floats:
-        """Inputs of rows of named values: a dict, several, or a frame.
+        """Encodes rows of named values as inputs: a dict, several, or a frame.
 
-        The first row says what fields there are and of which kind; each may teach a value
-        or a field that is new, so that inputs become longer. Shorter ones of before are still
-        inputs. It is kept with the samples. ``learn=False`` is for rows that are only predicted:
-        nothing is learned from them, and what is new in them counts as missing.
+        The first row defines the fields and their kinds. Later rows may bring new values
+        and fields, so inputs may become longer; shorter ones from before remain valid
+        inputs. The schema is kept with the samples. ``learn=False`` is for rows that are only predicted:
+        nothing is learned from them, and new values in them are treated as missing.
         """
         learner, said = self._alive(), named.listed(rows)
         encode = lib.retain_learner_encode if learn else lib.retain_learner_encode_known
@@ -574,7 +574,7 @@ class Learner:
         return rows_of(inputs, shape[1] if short else self._shape.floats)
 
     def observe(self, inputs: npt.ArrayLike) -> Step:
-        """A time step: predicts what it is now, and keeps the inputs until labels come."""
+        """A time step: predicts the labels as of now, and keeps the inputs until the labels come."""
         learner, target = self._alive(), self._target
         rows, count = self._rows(inputs)
         predicted = np.empty(count, target.prediction)
@@ -605,10 +605,10 @@ class Learner:
         self, step: Union[Step, int], labels: Any, weights: Optional[npt.ArrayLike] = None
     ) -> None:
         """
-        The labels of a step, or of its ticket, in the order of its inputs. With a folder they are then on disk; so are
-        the inputs since they were observed, so that a ticket can be revealed by another process.
+        The labels of a step, or of its ticket, in the order of its inputs. With a folder they are on disk on return; so are
+        the inputs since they were observed, so another process can reveal a ticket.
 
-        ``weights`` multiply the samples' losses whenever they are replayed; None: 1 each.
+        ``weights`` multiply the samples' losses whenever they are replayed; None means 1.
         """
         count = step.count if isinstance(step, Step) else len(labels)
         target = self._target
@@ -635,9 +635,9 @@ class Learner:
         check(lib.retain_learner_drop(self._alive(), self._ticket(step), here.err))
 
     def train(self, iterations: Optional[int] = None) -> None:
-        """Makes so many iterations; None: what the budget of the steps so far allows.
+        """Runs this many iterations; None: as many as the budget of the steps so far allows.
 
-        A KeyboardInterrupt is let in between iterations; a learner in a folder is saved first.
+        A KeyboardInterrupt takes effect between iterations, after saving a learner in a folder.
         """
         with self._undisturbed():
             code = lib.retain_learner_train(
@@ -650,7 +650,7 @@ class Learner:
     def learn(
         self, inputs: npt.ArrayLike, labels: Any, weights: Optional[npt.ArrayLike] = None
     ) -> npt.NDArray[Any]:
-        """observe, reveal and train at once; the labels that it had predicted."""
+        """Observes, reveals and trains in one call; returns the predicted labels."""
         step = self.observe(inputs)
         try:
             self.reveal(step, labels, weights)
@@ -661,13 +661,13 @@ class Learner:
         return step.labels
 
     def metrics(self) -> Metrics:
-        """How it goes."""
+        """Current metrics."""
         now = ffi.new("struct retain_metrics *")
         check(lib.retain_learner_metrics(self._alive(), now, here.err))
         return Metrics(*(getattr(now, name) for name in Metrics._fields))
 
     def report(self) -> Page:
-        """The page of ``retain report``, as of now; a notebook shows it inline."""
+        """The current page of ``retain report``; a notebook shows it inline."""
         from pyretain.runs import Run
 
         self._alive()
@@ -679,7 +679,7 @@ class Learner:
     # Weights
 
     def save_weights(self, path: Union[str, "os.PathLike[str]"], which: str = "serving") -> None:
-        """Weights as a safetensors file: "serving", "plain", "average_1" or "average_2"."""
+        """Writes weights to a safetensors file: "serving", "plain", "average_1" or "average_2"."""
         if which not in WEIGHTS:
             raise InputError(f"which = {which!r}: must be one of {', '.join(WEIGHTS)}")
         check(
@@ -689,7 +689,7 @@ class Learner:
         )
 
     def load_weights(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Training goes on from the weights in such a file."""
+        """Continues training from the weights in such a file."""
         check(lib.retain_learner_load_weights(self._alive(), os.fsencode(path), here.err))
 
 

@@ -27,8 +27,8 @@ from pyretain.targets import CLASS, NUMBER, intervals, target_of
 
 
 class Model:
-    """Weights that predict: of a file that ``save_weights`` wrote, or of a folder's learner
-    that was closed. Any thread may use it; once it is open the file may go.
+    """A fixed model: from a file that ``save_weights`` wrote, or from the folder of a learner
+    that was closed. Any thread may use it; once it is open the file may be deleted.
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -61,11 +61,11 @@ class Model:
 
     @property
     def target(self) -> str:
-        """What labels are: "class" or "number"."""
+        """The kind of labels: "class" or "number"."""
         return self._target.word
 
     def close(self) -> None:
-        """Ends it. Calls that are under way in other threads end first."""
+        """Closes it, after running calls in other threads."""
         self._it = None
 
     def _alive(self) -> Any:
@@ -80,7 +80,7 @@ class Model:
         return number if name[0] == NULL else naming.read(text(name[0]))
 
     def encode(self, rows: named.Rows) -> Floats:
-        """Inputs of rows of named values, a dict, several or a frame, as its learner made them."""
+        """Encodes rows of named values, a dict, several or a frame, as its learner did."""
         return named.encoded(
             lib.retain_model_encode, self._alive(), named.listed(rows), self.shape.floats
         )
@@ -114,7 +114,7 @@ class Model:
         return self._target.read(self, self._answer(*rows_of(inputs, self.shape.floats)))
 
     def predict_proba(self, inputs: npt.ArrayLike) -> Floats:
-        """How probable each of ``classes`` is, a row per input."""
+        """Probabilities of ``classes``, a row per input."""
         self._target.needs(CLASS, "predict_proba")
         rows, count = rows_of(inputs, self.shape.floats)
         shares = np.empty((count, self.shape.classes), np.float32)
@@ -122,6 +122,6 @@ class Model:
         return shares
 
     def predict_interval(self, inputs: npt.ArrayLike) -> Floats:
-        """Between which numbers labels are, low and high, as often as its learner was to hold."""
+        """Intervals, low and high, with the coverage that its learner was set to."""
         self._target.needs(NUMBER, "predict_interval")
         return intervals(self._answer(*rows_of(inputs, self.shape.floats)))

@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 
 class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type: ignore[misc]
-    """A regressor for streams: ``partial_fit`` learns, and keeps what it learned.
+    """A regressor for streams: ``partial_fit`` learns and retains.
 
     Parameters
     ----------
     folder : path or None
-        Where it lives: a new one, or the one that is there. None: in memory.
+        Its folder, new or existing. None: in memory.
     method : str or None
         A method of the library (``retain methods``); None: the default.
     random_state : int or None
         The seed; None: the library's.
     epochs : float
-        How often ``fit`` goes over the data, at least.
+        Minimum number of passes of ``fit`` over the data.
     batch_size : int
-        Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all it is given.
+        Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all its rows at once.
     for_ : "ever" or "now"
-        What ``predict`` answers: what is this of all that ever was, or among the newest?
+        What ``predict`` asks: what is this of everything seen so far, or among the newest?
     coverage : float or None
-        How often ``predict_interval`` is to hold the true number; None: the library's, 0.9.
+        Share of true numbers that ``predict_interval`` should hold; None: the library's default, 0.9.
     settings : dict or None
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
 
-    Missing numbers are nan. Frames may have columns of words; their names then count.
-    Labels are kept as float32, and standardised as they come; ``score`` is R². With y of shape (n, k) it learns
+    Missing numbers are nan. Frames may have columns of words; columns are then matched by name.
+    Labels are stored as float32 and standardised on the fly; ``score`` is R². With y of shape (n, k) it learns
     k numbers at once, up to 64, and predictions have as many columns.
     """
 
@@ -82,7 +82,7 @@ class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type
         return rows_of_values(labels, labels.shape[1])
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """A time step: predicts these rows, is told their labels, and trains for a while."""
+        """A time step: predicts these rows, reveals their labels, and trains for a while."""
         return self._step(X, y, None, sample_weight)
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
@@ -91,9 +91,9 @@ class RetainRegressor(MultiOutputMixin, RegressorMixin, TableEstimator):  # type
         return learner.predict(rows, self.for_).astype(np.float64)
 
     def predict_interval(self, X: Any) -> npt.NDArray[np.float64]:
-        """Between which numbers each row's is, low and high, as often as ``coverage`` says.
+        """The interval of each row's number, low and high, with coverage ``coverage``.
 
-        Of k numbers at once it has the shape (n, k, 2).
+        For k numbers at once it has the shape (n, k, 2).
         """
         learner, rows = self._asked(X)
         return learner.predict_interval(rows, self.for_).astype(np.float64)

@@ -32,7 +32,7 @@ PANELS: dict[str, dict[str, str]] = {
 
 
 class Page:
-    """A report: shows itself in a notebook. ``html`` is the page as text."""
+    """A report, displayed inline by a notebook. ``html`` is the page as text."""
 
     def __init__(self, text: str) -> None:
         self.html = text
@@ -48,7 +48,7 @@ class Page:
 
 
 class Run:
-    """A run folder, also of one that goes on."""
+    """A run folder; the run may still be going on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = os.fspath(folder)
@@ -74,7 +74,7 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """run.json: version, instruction set, passes made, time taken."""
+        """run.json: version, instruction set, passes, time."""
         with open(self._path("run.json"), encoding="utf-8") as file:
             made: dict[str, Any] = json.load(file)
         return made
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def events(self) -> pd.DataFrame:
-        """A row per window, cut and whatever else was decided."""
+        """A row per window, cut and other decision."""
         import pandas as pd
 
         with open(self._path("events.jsonl"), encoding="utf-8") as file:

@@ -78,7 +78,7 @@ class _Streamed:
 
 
 class RiverClassifier(_Streamed, base.MiniBatchClassifier):
-    """A net that learns classes row by row from dicts, and keeps what it learned.
+    """A net that learns classes row by row from dicts, and retains.
 
     Values may be numbers, words or None; keys may be missing, and new ones may come. Scaling
     and encoding are part of the model.
@@ -86,15 +86,15 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
     Parameters
     ----------
     folder
-        Where it lives: a new one, or the one that is there. None: in memory.
+        Its folder, new or existing. None: in memory.
     method
         A method of the library; None: the default.
     seed
         The seed of everything that is random.
     for_
-        What is predicted: "now", what this is among the newest rows, or "ever".
+        The question: "now", what this is among the newest rows, or "ever".
     class_weight
-        What classes weigh in answers: "balanced" by how rare they are, or costs by label, as ``{True: 20}``.
+        Weights of classes in answers: "balanced" by rarity, or costs by label, as ``{True: 20}``.
     settings
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
     """
@@ -127,7 +127,7 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
         return made
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
-        """Is told the label of a row, and trains for a while."""
+        """Learns the label of a row."""
         self._learn(x, (y,))
 
     def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
@@ -138,18 +138,18 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
         return label.item() if isinstance(label, np.generic) else label
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """How probable each label is; empty while none is known."""
+        """Probabilities by label; empty while none is known."""
         if self.learner is None:
             return {}
         return dict(zip(self._learner.classes, self._predict(x)[0].tolist()))
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Is told the labels of a frame's rows, as one time step, and trains for a while."""
+        """Learns the labels of a frame's rows, as one time step."""
         if len(X):
             self._learn(X, list(y))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """How probable each label is, a row per row."""
+        """Probabilities by label, a row per row."""
         import pandas as pd  # type: ignore[import-untyped]
 
         if self.learner is None or not len(X):
@@ -158,7 +158,7 @@ class RiverClassifier(_Streamed, base.MiniBatchClassifier):
 
 
 class RiverRegressor(_Streamed, base.MiniBatchRegressor):
-    """A net that learns numbers row by row from dicts, and keeps what it learned.
+    """A net that learns numbers row by row from dicts, and retains.
 
     Values may be numbers, words or None; keys may be missing, and new ones may come. Scaling
     and encoding, also of the labels, are part of the model.
@@ -166,15 +166,15 @@ class RiverRegressor(_Streamed, base.MiniBatchRegressor):
     Parameters
     ----------
     folder
-        Where it lives: a new one, or the one that is there. None: in memory.
+        Its folder, new or existing. None: in memory.
     method
         A method of the library; None: the default.
     seed
         The seed of everything that is random.
     for_
-        What is predicted: "now", what this is among the newest rows, or "ever".
+        The question: "now", what this is among the newest rows, or "ever".
     coverage
-        How often an interval is to hold the true number; None: the library's, 0.9.
+        Share of true numbers that an interval should hold; None: the library's default, 0.9.
     settings
         Other settings of the library, as ``{"model_arch": "mlp:128"}``.
     """
@@ -197,7 +197,7 @@ class RiverRegressor(_Streamed, base.MiniBatchRegressor):
         return {**super()._said(), "model_coverage": self.coverage}
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
-        """Is told the number of a row, and trains for a while."""
+        """Learns the number of a row."""
         self._learn(x, values((y,)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:
@@ -207,14 +207,14 @@ class RiverRegressor(_Streamed, base.MiniBatchRegressor):
         return float(self._learner.predict(self._known(x), self.for_)[0])
 
     def predict_interval_one(self, x: Mapping[Any, Any]) -> tuple[float, float]:
-        """Between which numbers a row's is, low and high, as often as ``coverage`` says."""
+        """The interval of a row's number, low and high, with coverage ``coverage``."""
         if self.learner is None:
             return 0.0, 0.0
         low, high = self._learner.predict_interval(self._known(x), self.for_)[0].tolist()
         return low, high
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Is told the numbers of a frame's rows, as one time step, and trains for a while."""
+        """Learns the numbers of a frame's rows, as one time step."""
         if len(X):
             self._learn(X, values(y))
 

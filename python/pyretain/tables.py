@@ -116,7 +116,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return self._fitted()
 
     def setting(self, word: str) -> str:
-        """The value that a setting has in the learner."""
+        """The value of a setting of the learner."""
         return self._fitted().setting(word)
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forgets what was, and learns a table: in its order, then over and over."""
+        """Starts anew and learns a table: in its order, then over and over."""
         if estimator.in_folder(self.folder):
             raise StateError(
                 f"{self.folder}: holds a learner, and fit would begin anew: use partial_fit to "

@@ -12,7 +12,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Version(NamedTuple):
-    """What a version is, and where in the stream it was made."""
+    """A version, and where in the stream it was made."""
 
     name: str
     by: str

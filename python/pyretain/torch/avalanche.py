@@ -18,7 +18,7 @@ Plugin: Any = importlib.import_module("avalanche.training.plugins").SupervisedPl
 
 
 class AMA(Plugin):  # type: ignore[misc]
-    """Averages of the strategy's model, as ``pyretain.torch.AMA``. A head that grows is followed.
+    """Averages of the strategy's model, as ``pyretain.torch.AMA``. It follows a growing head.
 
     ``validation`` is a function that returns a batch (inputs, labels), or None while there is none.
     """
@@ -71,10 +71,10 @@ class MALR(Plugin):  # type: ignore[misc]
 
 
 class Replay(Plugin):  # type: ignore[misc]
-    """Replay from a ``Memory``: each batch gets ``batch`` more samples that were drawn from it.
+    """Replay from a ``Memory``: each batch gets ``batch`` more samples drawn from it.
 
-    An experience's samples are added when its training begins: ``chunk`` of them are a time step.
-    ``encode`` makes records of inputs, as ``lambda x: (255 * x).byte()``, and ``decode`` inputs of records.
+    An experience's samples are added when its training begins, ``chunk`` per time step.
+    ``encode`` turns inputs into records, as ``lambda x: (255 * x).byte()``, and ``decode`` records into inputs.
     """
 
     def __init__(
@@ -107,6 +107,6 @@ class Replay(Plugin):  # type: ignore[misc]
         strategy.mbatch = [torch.cat((now, then.to(now.device, now.dtype))) for now, then in zip(strategy.mbatch, more)]
 
     def validation(self, count: int = 128) -> Optional[tuple[Any, Any]]:
-        """A batch of what the memory holds out, for ``AMA(validation=...)``."""
+        """A batch of held-out samples, for ``AMA(validation=...)``."""
         held = self.memory.held(self.iteration, count)
         return None if held is None else (self.decode(held[0]), held[2])

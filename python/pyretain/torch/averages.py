@@ -26,7 +26,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class Due(NamedTuple):
-    """What an iteration asks for."""
+    """What is due in an iteration."""
 
     iteration: int
     rate: float
@@ -39,7 +39,7 @@ class Due(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the end of a window decided, and why."""
+    """The decision at the end of a window, with its reasons."""
 
     iteration: int
     best: int  # the better average, 1 or 2; 0: none
@@ -63,7 +63,7 @@ class Record(Protocol):
 
 
 class Guide:
-    """What is due, as the library says it; scores in, verdicts out. It sees no weights."""
+    """The library's rules of what is due: scores in, verdicts out. It sees no weights."""
 
     def __init__(self, iterations: int = 0, **settings: Any) -> None:
         config = Config(NULL)
@@ -107,7 +107,7 @@ class Guide:
         )
 
     def task(self, iterations: int) -> None:
-        """A task of so many iterations begins: a cyclic rate begins anew."""
+        """Begins a task of this many iterations: a cyclic rate restarts."""
         check(lib.retain_guide_task(self.it, iterations, here.err))
 
     def state_dict(self) -> torch.Tensor:
@@ -153,8 +153,8 @@ def _like(one: torch.Tensor, other: torch.Tensor) -> bool:
 class AMA:
     """Averages of ``net``'s parameters: two that adapt (ama), one (ema) or none.
 
-    After ``optimizer.step()`` call ``step``, which moves the averages and validates when that is
-    due. ``rule`` is window, swap or paper, ``every`` the iterations between two moves. ``evaluate``
+    After ``optimizer.step()`` call ``step``, which updates the averages and validates when
+    due. ``rule`` is window, swap or paper, ``every`` the iterations between two updates. ``evaluate``
     takes a function like the module and a validation batch and returns (loss, accuracy); the
     default is cross-entropy of (inputs, labels). Other settings: ``schedule_window=1000``,
     ``schedule_validate_every=20``, ``average_gamma=0.99``, ...
@@ -191,7 +191,7 @@ class AMA:
 
     @property
     def iteration(self) -> int:
-        """The number of the next iteration: what ``Memory.draw`` is asked for."""
+        """The number of the next iteration: the argument of ``Memory.draw``."""
         return self.due.iteration
 
     @property
@@ -250,7 +250,7 @@ class AMA:
         return len(batch) * len(self.params)
 
     def grow(self) -> None:
-        """Follows a module whose tensors became larger: averages keep theirs, new parts are the module's."""
+        """Follows a module whose tensors grew: averages keep their values and take new parts from the module."""
         tables = ((self.params, self._plain()), (self.buffers, dict(self.net.named_buffers())))
         with torch.no_grad():
             for kept, now in tables:
@@ -267,7 +267,7 @@ class AMA:
         return made
 
     def model(self, index: Optional[int] = None) -> Callable[..., Any]:
-        """A function like the module, in inference: of the plain model (0), an average, or what serves."""
+        """A function like the module, for inference: the plain model (0), an average, or the serving model."""
         index = self.serving if index is None else index
         if not 0 <= index <= len(self.params):
             raise InputError(f"model {index}: there are {1 + len(self.params)}")
@@ -287,11 +287,11 @@ class AMA:
         return call
 
     def predict(self, inputs: Any) -> Any:
-        """What the module says with the weights that serve."""
+        """The module's output with the serving weights."""
         return self.model()(inputs)
 
     def weights(self, index: Optional[int] = None) -> Weights:
-        """A state dict for the module: of what serves, or of a model."""
+        """A state dict for the module: the serving weights, or a model's."""
         index = self.serving if index is None else index
         made = dict(self.net.state_dict())
         if index:
@@ -302,7 +302,7 @@ class AMA:
 
     @contextlib.contextmanager
     def applied(self, index: Optional[int] = None) -> Iterator[Module]:
-        """The module itself with these weights; afterwards it has its own again."""
+        """Context manager: the module itself with these weights; its own return on exit."""
         kept = {name: one.detach().clone() for name, one in self.net.state_dict().items()}
         self.net.load_state_dict(self.weights(index))
         try:
@@ -318,10 +318,10 @@ class AMA:
         return scores, len(batch[-1]) * len(scores)
 
     def step(self, validation: Union[Inputs, Callable[[], Optional[Inputs]], None] = None, batch: Any = None, samples: int = 0) -> Optional[Verdict]:
-        """Completes an iteration whose step was made; the verdict, if a window ends with it.
+        """Completes an iteration after the optimizer's step; returns the verdict if a window ends.
 
         ``validation`` is a batch or, better, a function that returns one, called only when it is
-        due; None while there is none. ``batch`` are the inputs of the step: for batch norm, and to
+        due; None while there is none. ``batch`` are the inputs of the step, for batch norm and to
         count them for a run (or ``samples`` says how many they were).
         """
         due, counts = self.due, {"iterations": 1, "updates": 1, "trained": samples or (0 if batch is None else len(batch))}
@@ -351,7 +351,7 @@ class AMA:
                 one.copy_(kept[best][name])
 
     def state_dict(self) -> dict[str, Any]:
-        """Averages and all that was decided, for ``torch.save``."""
+        """Averages and all decisions so far, for ``torch.save``."""
         return {
             "guide": self.guide.state_dict(),
             "params": [dict(one) for one in self.params],
@@ -380,7 +380,7 @@ class AMA:
 class Schedule:
     """An optimizer's rate by one of the library's schedules: constant, cosine, cyclic, rwp, malr.
 
-    The first rate is that of the optimizer's first group; other groups keep their ratio to it. Made
+    The initial rate is that of the optimizer's first group; other groups keep their ratio to it. Created
     before the first iteration, it follows the iterations of ``ama`` by itself. ``window`` and
     ``patience`` are in iterations; ``iterations`` is the length of the run, for a cosine.
     """
@@ -424,7 +424,7 @@ class Schedule:
                 group["lr"] = rate
 
     def state_dict(self) -> dict[str, Any]:
-        """The ratios of groups; all else is in the averages' state."""
+        """The ratios of groups; everything else is in the averages' state."""
         return {"ratios": list(self.ratios)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -435,8 +435,8 @@ class Schedule:
 
 
 class MALR(Schedule):
-    """The rate is cut by ``factor`` when the averages have got no better, their lead over the plain
-    model has not grown for ``patience`` iterations, and it is above ``epsilon``."""
+    """Multiplies the rate by ``factor`` when the averages have not improved and their lead over the plain
+    model has not grown for ``patience`` iterations, and that lead is above ``epsilon``."""
 
     def __init__(
         self,

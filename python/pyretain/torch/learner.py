@@ -84,25 +84,25 @@ class Learner(plain.Learner):
     """A PyTorch module that learns from a stream: observe, reveal, train; predict at any time.
 
     ``net`` is a module that maps a batch to logits, or a function that makes one for a number
-    of classes. A module keeps its classes, and its weights are where learning begins; with
-    ``model_classes="auto"`` its last layer grows with the labels. A function always does, unless
-    ``model_classes`` says how many there are; it is called again as classes come.
+    of classes. A module keeps its classes, and learning starts from its weights; with
+    ``model_classes="auto"`` its last layer grows with the labels. A function's net always grows, unless
+    ``model_classes`` sets the number; the function is called again as classes come.
 
-    ``input`` is the shape of a sample; by default that of the folder's samples, or of the first batch that is
-    observed or predicted: until then there is nothing else to ask. ``amp`` is "bf16" or "fp16", ``transform`` a function of
-    a batch that is applied in training, ``compile`` uses torch.compile, by the backend it names. ``name`` is what
-    the folder remembers the net by.
+    ``input`` is the shape of a sample; by default that of the folder's samples, or of the first batch
+    observed or predicted, before which other calls fail. ``amp`` is "bf16" or "fp16", ``transform`` a function of
+    a batch, applied in training; ``compile`` uses torch.compile, with the backend it names. ``name`` is the name of the
+    net in the folder.
 
-    ``optimizer`` is one of PyTorch's over the module's parameters, or a function that makes one of a list of
-    parameters. The library makes the same steps where it can (SGD, Adam), and lets it step itself where not.
-    ``loss`` is a kind of ``loss.kind``, or a function of logits and labels that gives the loss of each sample, if it
-    takes ``reduction`` as PyTorch's do, by ``reduction="none"``.
+    ``optimizer`` is one of PyTorch's over the module's parameters, or a function that makes one from a list of
+    parameters. Where it can (SGD, Adam), the library makes the same steps itself; else it calls the optimizer.
+    ``loss`` is a value of ``loss.kind``, or a function of logits and labels that returns the loss of each sample; it is
+    called with ``reduction="none"`` if it takes ``reduction``, as PyTorch's do.
 
-    Started by torchrun, the first process has the learner, and the others share its batches: they stay in this
+    Under torchrun the first process has the learner, and the others share its batches: they stay in this
     call until it is closed, and then exit.
 
-    Dropout and all else that is random in training is a function of the seed and the iteration,
-    so on a CPU a learner that was killed comes to the same bits.
+    Dropout and everything else random in training is a function of the seed and the iteration,
+    so on a CPU a learner that was killed resumes with the same bits.
     """
 
     def __init__(
@@ -193,27 +193,27 @@ class Learner(plain.Learner):
         return super().setting(word)
 
     def observe(self, inputs: Any) -> Step:
-        """A time step: predicts what it is now, and keeps the inputs until labels come."""
+        """A time step: predicts the labels as of now, and keeps the inputs until the labels come."""
         return super().observe(self._seen(inputs))
 
     def reveal(self, step: Union[Step, int], labels: Any, weights: Any = None) -> None:
-        """The labels of a step, or of its ticket, in the order of its inputs; and their weights."""
+        """The labels of a step, or of its ticket, in the order of its inputs, and their weights."""
         super().reveal(step, host(labels), None if weights is None else host(weights))
 
     def learn(self, inputs: Any, labels: Any, weights: Any = None) -> npt.NDArray[Any]:
-        """observe, reveal and train at once; the labels that it had predicted."""
+        """Observes, reveals and trains in one call; returns the predicted labels."""
         return super().learn(self._seen(inputs), host(labels), None if weights is None else host(weights))
 
     def predict(self, inputs: Any, for_: Question = "ever") -> npt.NDArray[Any]:
-        """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
+        """The labels of inputs: as of now, or over everything seen so far; None while none is known."""
         return super().predict(self._seen(inputs), for_)
 
     def predict_proba(self, inputs: Any, for_: Question = "ever") -> Floats:
-        """How probable each of ``classes`` is, a row per input."""
+        """Probabilities of ``classes``, a row per input."""
         return super().predict_proba(self._seen(inputs), for_)
 
     def numbers(self, inputs: Any, for_: Question = "ever") -> npt.NDArray[np.int32]:
-        """As ``predict``, but the library's numbers; -1 while nothing is known."""
+        """Like ``predict``, but returns the library's class numbers; -1 while no class is known."""
         return super().numbers(self._seen(inputs), for_)
 
     def state_dict(self, which: str = "serving") -> dict[str, torch.Tensor]:
@@ -221,7 +221,7 @@ class Learner(plain.Learner):
         return state_dict(self, which)
 
     def close(self) -> None:
-        """As ``pyretain.Learner.close``; processes that share the work end, too."""
+        """Like ``pyretain.Learner.close``; processes that share the work end, too."""
         self._start = None
         super().close()
         ranks.end()

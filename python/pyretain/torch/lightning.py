@@ -33,8 +33,8 @@ def first(batch: Any) -> Any:
 class AMA(Callback):  # type: ignore[misc]
     """Averages of the module's weights, as ``pyretain.torch.AMA``.
 
-    ``validation`` is a loader that is gone over again and again, or a function that returns a batch
-    (``lambda: memory.held(k, 128)``). ``inputs`` finds a batch's inputs, for batch norm and to count.
+    ``validation`` is a loader, repeated as needed, or a function that returns a batch
+    (``lambda: memory.held(k, 128)``). ``inputs`` extracts a batch's inputs, for batch norm and to count.
     """
 
     def __init__(self, validation: Any = None, inputs: Callable[[Any], Any] = first, **settings: Any) -> None:
@@ -48,7 +48,7 @@ class AMA(Callback):  # type: ignore[misc]
         self._step = 0
 
     def made(self) -> averages.AMA:
-        """The averages; there are none before training begins."""
+        """The averages; an error before training begins."""
         if self.ama is None:
             raise StateError("the averages are made when training begins")
         return self.ama
@@ -134,7 +134,7 @@ class Report(Callback):  # type: ignore[misc]
     """A run folder with metrics, events and report.html.
 
     Each training batch, if it is (inputs, labels), is predicted before it is trained on: LE. With
-    ``predict=False``, for batches that are no stream, it is not. A row of metrics is written after
+    ``predict=False``, for batches that are not a stream, it is not. A row of metrics is written after
     each of the trainer's validations and at the end.
     """
 

@@ -41,7 +41,7 @@ class Field:
 
 
 class Batch(NamedTuple):
-    """What an iteration trains on. ``weights`` sum to 1; ``fresh`` are of the newest time step."""
+    """The training batch of an iteration. ``weights`` sum to 1; ``fresh`` marks samples of the newest time step."""
 
     ids: Ids
     fields: tuple[Any, ...]
@@ -103,14 +103,14 @@ def _packed(fields: Sequence[Field], columns: Sequence[Any], count: int) -> tupl
 class Memory:
     """Records in ``folder`` (None: in RAM), and batches drawn from them.
 
-    ``pool`` is unlimited, reservoir, fifo, balanced or halves, ``limit`` the most training samples
-    of a pool that has one, ``holdout`` the share that is kept for validation. ``objective`` is pure,
+    ``pool`` is unlimited, reservoir, fifo, balanced or halves, ``limit`` the maximum of training samples
+    of a bounded pool, ``holdout`` the share held out for validation. ``objective`` is pure,
     mixed or er. Any other setting of the library's ``replay`` section may be given, as
     ``replay_recency_share``; without ``replay_validation_limit`` at most ``limit`` are held out.
 
-    The first ``add`` says what a record is: any number of fields, each an array or tensor whose
+    The first ``add`` defines a record: any number of fields, each an array or tensor whose
     first dimension counts records, or a list of bytes or of text (names of files). One process
-    owns a folder's memory. Its children read, and so do workers of a DataLoader.
+    owns a folder's memory. Its children may read it, and so may workers of a DataLoader.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Memory:
 
     @classmethod
     def reader(cls, folder: Path) -> Memory:
-        """Records of a folder that another process owns: to read them only."""
+        """Read-only access to the records of a folder that another process owns."""
         made = cls.__new__(cls)
         made.folder = os.path.join(os.fspath(folder), "memory")
         it = ffi.new("struct retain_memory **")
@@ -193,14 +193,14 @@ class Memory:
 
     @property
     def fields(self) -> Optional[list[Field]]:
-        """What a record is; None before the first."""
+        """The fields of a record; None before the first."""
         if self._fields is None:
             self._read_fields()
         return self._fields
 
     @property
     def facts(self) -> Facts:
-        """Counts; ``stored`` is more than ``records`` after ``load_state_dict``: these will be repeated."""
+        """Counts; after ``load_state_dict`` ``stored`` exceeds ``records`` by those to be repeated."""
         facts = ffi.new("struct retain_memory_facts *")
         check(lib.retain_memory_facts(self._handle(), facts, here.err))
         return Facts(facts.records, facts.stored, facts.training, facts.validation, facts.steps, facts.bytes)
@@ -209,9 +209,9 @@ class Memory:
         return self.facts.records
 
     def add(self, *columns: Any, labels: Any = None) -> range:
-        """Keeps a time step; the ids of its records. On disk when it returns.
+        """Stores a time step; returns the ids of its records. On disk when it returns.
 
-        A balanced pool goes by ``labels``, or by the last field if it has a whole number for each.
+        A balanced pool balances ``labels``, or the last field if it has a whole number for each record.
         """
         if not columns:
             raise InputError("a record has at least one field")
@@ -252,11 +252,11 @@ class Memory:
         return np.clip(labels, -1, 2**31 - 1)
 
     def task(self) -> None:
-        """The next step begins a task, and later ones do not by themselves."""
+        """The next step begins a task; from then on steps do not begin tasks by themselves."""
         check(lib.retain_memory_task(self._handle(), here.err))
 
     def draw_ids(self, iteration: int, count: int) -> Optional[tuple[Ids, npt.NDArray[np.float32], npt.NDArray[np.bool_]]]:
-        """Ids, weights and which are new of an iteration's training batch; None while there is none."""
+        """Ids, weights and freshness of an iteration's training batch; None while there is none."""
         ids, weights, fresh = np.empty(count, np.int64), np.empty(count, np.float32), np.empty(count, np.bool_)
         drawn = ffi.new("size_t *")
         check(
@@ -345,17 +345,17 @@ class Memory:
         return torch.from_numpy(array.reshape(len(column), *field.shape))
 
     def state_dict(self) -> dict[str, int]:
-        """Marks the memory as it is: for a checkpoint of your own. The last two can be loaded."""
+        """Marks the present state, for a checkpoint of your own. The last two marks can be loaded."""
         mark = ffi.new("int64_t *")
         check(lib.retain_memory_mark(self._handle(), mark, here.err))
         return {"mark": int(mark[0]), "records": len(self)}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Goes back to a mark. The same steps are then added again; what is there is compared."""
+        """Goes back to a mark. Then add the same steps again; they are compared with the stored ones."""
         check(lib.retain_memory_back(self._handle(), state["mark"], here.err))
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Closes the folder."""
         if self._it is not None:
             ffi.release(self._it)
             self._it = None
@@ -372,7 +372,7 @@ def _place(kind: str, array: npt.NDArray[Any]) -> Any:
 
 
 class ReplayDataset(torch.utils.data.Dataset[Any]):
-    """A memory's records by id, for a DataLoader with a ``ReplaySampler``; in workers, too.
+    """A memory's records by id, for a DataLoader with a ``ReplaySampler``; works in workers, too.
 
     ``transform`` is applied to the first field of each record.
     """
@@ -398,8 +398,8 @@ class ReplayDataset(torch.utils.data.Dataset[Any]):
 class ReplaySampler(torch.utils.data.Sampler[list[int]]):
     """The batches of the next ``iterations``, as lists of ids: a DataLoader's ``batch_sampler``.
 
-    Go over the loader once for each time step. Loaders with workers draw ahead, but never beyond
-    this; so draws are what they are without workers. ``iteration`` counts those that were drawn.
+    Iterate over the loader once for each time step. Loaders with workers draw ahead, but never beyond
+    this, so draws are the same as without workers. ``iteration`` counts the batches drawn.
     """
 
     def __init__(self, memory: Memory, batch: int, iterations: int, iteration: int = 0) -> None:

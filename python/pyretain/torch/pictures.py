@@ -46,7 +46,7 @@ class _List(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Pictures as inputs. ``rows[i]`` is the picture that row i holds: i, unless that is unreadable."""
+    """Pictures as inputs. ``rows[i]`` is the picture in row i: i, unless that is unreadable."""
 
     inputs: torch.Tensor
     rows: npt.NDArray[np.int64]
@@ -114,17 +114,17 @@ class _Threads:
 
 
 class Pictures:
-    """A memory's pictures as batches; or, without one, pictures by ``load``.
+    """A memory's pictures as batches or, without a memory, pictures by ``load``.
 
     ``size``, ``transform``, ``resize``, ``flip``, ``channels``, ``mean`` and ``std`` are keys of the
-    library's section ``image``, with its defaults: photos become 3x224x224, a random part of them in
-    training. ``seed`` is the augmentation's, as ``run_seed``; ``threads`` -1 are as many as there are
-    processors. Names of files are relative to ``root``. Batches are in pinned memory where there is a
-    device that copies from it; ``pin`` says otherwise. ``prefetch=False`` makes none ahead.
+    library's section ``image``, with its defaults: photos become 3x224x224, randomly cropped in
+    training. ``seed`` is the augmentation's, like ``run_seed``; ``threads`` -1 means as many as there are
+    processors. File names are relative to ``root``. Batches are in pinned memory where there is a
+    device that copies from it, unless ``pin`` says otherwise. ``prefetch=False`` disables prefetching.
 
-    An unreadable picture does not end anything: the nearest readable one before it in the batch, or
+    An unreadable picture is not fatal: the nearest readable one before it in the batch, or
     else after it, takes its place with all of its fields. ``bad`` says why, by name; ``replaced``
-    counts rows. If a batch has no readable picture at all that is an error.
+    counts rows. A batch without any readable picture is an error.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class Pictures:
     def draw(self, iteration: int, count: int) -> Optional[Batch]:
         """The training batch of an iteration, augmented; None while there is nothing to draw from.
 
-        The next iteration's is begun, unless the memory will probably be added to before.
+        Starts prefetching the next iteration's batch, unless the memory will probably be added to before.
         """
         drawn = self._memory().draw_ids(iteration, count)
         if drawn is None:
@@ -308,7 +308,7 @@ class Pictures:
         self._guess = _Guess(iteration, drawn[0], rest, threads.ahead.submit(threads.make, list_, iteration, self.pin))
 
     def close(self) -> None:
-        """Ends the threads; a batch that they are making is made first."""
+        """Ends the threads, after the batch in progress."""
         self._drop()
         if self._threads is not None:
             self._threads.close()

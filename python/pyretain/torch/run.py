@@ -21,7 +21,7 @@ TOP = 5
 
 
 class Metrics(NamedTuple):
-    """Accuracies in [0, 1], nan while unknown. ``ir`` and ``ft`` are of the last evaluation."""
+    """Accuracies in [0, 1], nan while unknown. ``ir`` and ``ft`` are from the last evaluation."""
 
     steps: int
     samples: int
@@ -58,9 +58,9 @@ def best(logits: torch.Tensor) -> Labels:
 class Run:
     """The record of a loop, in ``folder`` (None: nothing is written).
 
-    ``predicted`` takes what a module says of new inputs and ``revealed`` their labels, whenever they
+    ``predicted`` takes a module's outputs for new inputs and ``revealed`` their labels, whenever they
     come: LE. ``evaluate`` makes a row of metrics, with evaluation data IR and FT. ``budget`` is what a
-    step may cost, in iterations of plain SGD with ``batch`` samples; ``iterations`` goes on for as long.
+    step may cost, in iterations of plain SGD with ``batch`` samples; ``iterations`` runs until it is spent.
     ``evaluation`` has data of time bins in order, each (inputs, labels); ``macs`` are the multiply-adds of a
     sample and ``parameters`` the net's, so that updates have a price.
     """
@@ -103,7 +103,7 @@ class Run:
         return self._it
 
     def predicted(self, answers: Any) -> int:
-        """What is said of new inputs: logits, or one class for each. The ticket of their labels."""
+        """The outputs for new inputs: logits, or one class each. Returns a ticket for their labels."""
         if isinstance(answers, torch.Tensor) and answers.is_floating_point():
             rows = best(answers)
         else:
@@ -131,7 +131,7 @@ class Run:
         del self._waiting[ticket]
 
     def spent(self, *, iterations: int = 0, trained: int = 0, validated: int = 0, statistics: int = 0, updates: int = 0, moves: int = 0) -> None:
-        """Counts work; ``AMA.step`` does it by itself. Numbers are samples, but iterations, updates, moves."""
+        """Counts work; ``AMA.step`` calls it. All are samples, except iterations, updates and moves."""
         made = ffi.new("struct retain_spent *")
         made.iterations, made.trained, made.validated = iterations, trained, validated
         made.statistics, made.updates, made.moves = statistics, updates, moves
@@ -152,7 +152,7 @@ class Run:
         return float(left[0])
 
     def iterations(self) -> Iterator[int]:
-        """For as long as the budget of the steps so far allows: 0, 1, 2, ..."""
+        """Yields 0, 1, 2, ... while the budget of the steps so far allows."""
         made = 0
         while self.left > 0:
             told = self._told
@@ -171,8 +171,8 @@ class Run:
         return made
 
     def evaluate(self, seen: Optional[float] = None, model: Optional[Callable[..., Any]] = None) -> Metrics:
-        """A row of metrics.csv. With evaluation data ``seen`` is how much of the stream the models have
-        seen, in [0, 1]; ``model`` is what is evaluated, by default what the averages serve."""
+        """Writes a row of metrics.csv. With evaluation data ``seen`` is how much of the stream the models have
+        seen, in [0, 1]; ``model`` is evaluated, by default the one that the averages serve."""
         hits, guide = NULL, self.ama.guide.it if self.ama else NULL
         if self.evaluation and seen is not None:
             if model is None and self.ama is None:
@@ -188,17 +188,17 @@ class Run:
         return self.metrics()
 
     def metrics(self) -> Metrics:
-        """What is known now."""
+        """The current metrics."""
         made = ffi.new("struct retain_record_metrics *")
         check(lib.retain_record_metrics(self._handle(), made, here.err))
         return Metrics(*(getattr(made, name) for name in Metrics._fields))
 
     def save(self) -> None:
-        """A process that opens the folder goes on from here; later rows are dropped then."""
+        """A process that opens the folder continues from here and drops later rows."""
         check(lib.retain_record_save(self._handle(), here.err))
 
     def finish(self, stopped: bool = False) -> None:
-        """Saves, and writes what says that the run has ended."""
+        """Saves, and marks the run as ended."""
         check(lib.retain_record_finish(self._handle(), int(stopped), here.err))
 
     def report(self) -> runs.Page:
@@ -219,13 +219,13 @@ class Run:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes back: rows and events that came later are cut off."""
+        """Goes back: later rows and events are cut off."""
         unpack(lib.retain_record_unpack, self._handle(), state["record"])
         self._tickets = state["tickets"]
         self._waiting = {ticket: _whole(rows) for ticket, rows in state["waiting"].items()}
 
     def close(self) -> None:
-        """Lets go of the folder; what was not saved is dropped by who opens it."""
+        """Closes the folder; the next process that opens it drops what was not saved."""
         if self._it is not None:
             ffi.release(self._it)
             self._it = None

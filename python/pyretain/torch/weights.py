@@ -17,7 +17,7 @@ LIMIT = 4.0  # standard deviations; what lies further out is cut off
 
 
 def feed(learner: Learner, loader: Iterable[Any], device: Optional[str] = "cpu") -> Metrics:
-    """Learns what a DataLoader gives, batch by batch; each is predicted before its labels."""
+    """Learns from a DataLoader, batch by batch; each is predicted before its labels are revealed."""
     for inputs, labels in loader:
         learner.learn(inputs.detach().to(device).numpy(), labels.detach().to(device).numpy())
     return learner.metrics()
@@ -44,7 +44,7 @@ def _beside(learner: Learner) -> Optional[Beside]:
 
 
 def load_state_dict(learner: Learner, state: Mapping[str, torch.Tensor]) -> None:
-    """Training goes on from the weights of a module of the same architecture."""
+    """Continues training from the weights of a module of the same architecture."""
     tensors = {name: t for name, t in _all_tensors(learner, "plain").items() if name.startswith(INPUT)}
     beside = _beside(learner)
     own = state if beside is None else beside.leave(state)
@@ -56,7 +56,7 @@ def load_state_dict(learner: Learner, state: Mapping[str, torch.Tensor]) -> None
 
 
 class Scale(torch.nn.Module):
-    """How a learner standardises its inputs: put it before the net."""
+    """A learner's standardisation of inputs: put it before the net."""
 
     mean: torch.Tensor
     factor: torch.Tensor
@@ -70,7 +70,7 @@ class Scale(torch.nn.Module):
         self.scales = INPUT + "mean" in tensors
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Inputs as the net gets them; what is missing is 0."""
+        """Inputs as the net gets them; missing values are 0."""
         if not self.scales:
             return inputs
         made = ((inputs - self.mean) * self.factor).clamp(-LIMIT, LIMIT)
