@@ -56,8 +56,8 @@ static void take_as_column(const struct table_column *column, struct schema_valu
 {
 	const bool words = column->role == TABLE_CATEGORY || column->role == TABLE_TEXT;
 
-	if (value->is == SCHEMA_IS_WORDS && column->commas &&
-		schema_comma_number(value, &value->number))
+	if (column->role == TABLE_NUMBER &&
+		schema_written_number(value, column->commas, &value->number))
 		value->is = SCHEMA_IS_NUMBER;
 	else if (value->is == SCHEMA_IS_WORDS && column->lax)
 		value->is = SCHEMA_MISSING;
@@ -90,7 +90,7 @@ static int count_cell(
 		return 0;
 	}
 	if (value.is == SCHEMA_IS_WORDS) {
-		seen->commas += schema_comma_number(&value, &number);
+		seen->commas += schema_written_number(&value, true, &number);
 		seen->dates += moment_date(value.words, value.size, &date);
 		seen->blanks += count_blanks(&value);
 		if (!column->words++)

@@ -50,23 +50,29 @@ int live_cell_id(
 	return live_line_text_id(line, words, where, err);
 }
 
-int live_cell_value(const struct csv_field *cell, const char *where, float *label, struct err *err)
+static bool read_number(
+	const struct csv_field *cell, const struct live_line_shape *shape, double *number)
+{
+	return table_label_alone(cell, shape->table ? shape->table->plan.separator : ',', number);
+}
+
+int live_cell_value(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, float *label, struct err *err)
 {
 	double number;
 
-	if (!decimal_number(cell->at, cell->size, &number))
+	if (!read_number(cell, shape, &number))
 		return err_set(err, ERR_INPUT,
 			"%s: label: \"%.*s\" is not a number, and model.target = number", where,
 			(int)(cell->size < 60 ? cell->size : 60), cell->at);
 	return live_line_value(label, number, where, err);
 }
 
-static bool is_fraction(const struct csv_field *cell)
+static bool is_fraction(const struct csv_field *cell, const struct live_line_shape *shape)
 {
 	double number;
 
-	return decimal_number(cell->at, cell->size, &number) && isfinite(number) &&
-	       number != floor(number);
+	return read_number(cell, shape, &number) && isfinite(number) && number != floor(number);
 }
 
 int live_cell_name(const struct csv_field *cell, const struct live_line_shape *shape,
@@ -74,7 +80,7 @@ int live_cell_name(const struct csv_field *cell, const struct live_line_shape *s
 {
 	char words[CLASS_NAME + 1];
 
-	line->fraction = shape->open && is_fraction(cell);
+	line->fraction = shape->open && is_fraction(cell, shape);
 	if (memchr(cell->at, '\0', cell->size))
 		return err_set(err, ERR_INPUT, "%s: label: holds a zero byte", where);
 	if (!csv_text(cell, words, sizeof(words)))
@@ -88,7 +94,7 @@ int live_cell_number(const struct csv_field *cell, const struct live_line_shape 
 {
 	int64_t label;
 
-	line->fraction = shape->open && is_fraction(cell);
+	line->fraction = shape->open && is_fraction(cell, shape);
 	if (!decimal_whole(cell->at, cell->size, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
 	return live_line_label(line, label, shape, where, err);

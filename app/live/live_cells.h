@@ -13,7 +13,8 @@ int live_cell_id(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 
 /* A label that is a number; a class by its name, and by its number. */
-int live_cell_value(const struct csv_field *cell, const char *where, float *label, struct err *err);
+int live_cell_value(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, float *label, struct err *err);
 int live_cell_name(const struct csv_field *cell, const struct live_line_shape *shape,
 	const char *where, struct event *line, struct err *err);
 int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,

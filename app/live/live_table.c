@@ -281,8 +281,8 @@ static int read_numbers(const struct live_table *table, int n, const struct live
 			"their columns)",
 			where, there, shape->numbers, shape->number_names);
 	for (int k = 0; k < there && !code; k++)
-		code = live_cell_value(
-			&table->cells[plan->target_at[k]], where, &line->label[k].number, err);
+		code = live_cell_value(&table->cells[plan->target_at[k]], shape, where,
+			&line->label[k].number, err);
 	return code;
 }
 
@@ -363,13 +363,22 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 	return heading ? 0 : read_row(table, n, shape, where, line, input, err);
 }
 
-/* A number as 12,5, where commas part no columns, and it cannot be one of thousands. */
-static bool has_comma(const struct live_table *table, const struct schema_value *value)
+/* A number as 12,5 that cannot have a decimal point. */
+static bool has_comma(const struct schema_value *value)
 {
 	double number;
 
-	return value->is == SCHEMA_IS_WORDS && table->plan.separator != ',' &&
-	       schema_comma_number(value, &number) && !schema_may_be_thousands(value);
+	return schema_written_number(value, true, &number) &&
+	       !schema_written_number(value, false, &number);
+}
+
+/* Whether a comma parts thousands is not known of a first 1,234 between semicolons. */
+static enum schema_kind kind_of(const struct live_table *table, const char *name,
+	const struct schema_value *value)
+{
+	return table->plan.separator != ',' && schema_may_be_thousands(value)
+		       ? SCHEMA_CATEGORY
+		       : schema_kind_of(name, value, table->plan.sizes.dates);
 }
 
 /* What the first row shows of columns whose kind no key says. */
@@ -398,10 +407,9 @@ static void see_kinds(struct live_table *table, int n)
 		column->seen = column->fixed || !column->opened;
 		if (column->fixed || !column->seen)
 			continue;
-		column->commas = has_comma(table, &value);
+		column->commas = has_comma(&value);
 		column->role = column->commas ? TABLE_NUMBER
-					      : roles[schema_kind_of(column->name, &value,
-							table->plan.sizes.dates)];
+					      : roles[kind_of(table, column->name, &value)];
 		column->clock = column->role == TABLE_DATE && schema_has_clock(&value);
 		column->day_first = column->role == TABLE_DATE &&
 				    schema_is_time(column->name, &value, &order) &&

@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "base/options.h"
+#include "formats/csv.h"
 #include "predict/predict.h"
 #include "session/asked.h"
 #include "schema/schema.h"
@@ -47,6 +48,7 @@ float predict_rank(const struct predict_model *model, int class, float probabili
  */
 union target predict_label(const struct predict_model *model, const char *words);
 union target predict_number(double number);
+union target predict_number_cell(const struct csv_field *cell, char separator);
 
 /* Several numbers of which one is missing or a word: the label as a whole is, and its first cell tells. */
 void predict_settle(union target *label, int width);

@@ -274,7 +274,9 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 	for (int k = 0; k < l->plan.targets && k < l->model->width; k++) {
 		const struct csv_field cell = csv_trim(&fields[l->plan.target_at[k]]);
 
-		if (cell.size && csv_text(&cell, copy, sizeof(copy)))
+		if (cell.size && l->model->shape.numbers)
+			label[k] = predict_number_cell(&cell, l->plan.separator);
+		else if (cell.size && csv_text(&cell, copy, sizeof(copy)))
 			label[k] = predict_label(l->model, copy);
 	}
 	return code;

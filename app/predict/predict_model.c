@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "predict/predict_impl.h"
+#include "records/table_plan.h"
 #include "target/target.h"
 
 static int add_class(struct predict_model *model, int class, struct err *err)
@@ -232,14 +233,21 @@ union target predict_number(double number)
 	return isfinite(label.number) ? label : strange;
 }
 
-union target predict_label(const struct predict_model *model, const char *words)
+union target predict_number_cell(const struct csv_field *cell, char separator)
 {
-	int64_t class;
 	double number;
 
-	if (model->shape.numbers)
-		return decimal_number(words, strlen(words), &number) ? predict_number(number)
+	return table_label_alone(cell, separator, &number) ? predict_number(number)
 								     : strange;
+}
+
+union target predict_label(const struct predict_model *model, const char *words)
+{
+	const struct csv_field cell = {words, strlen(words), false};
+	int64_t class;
+
+	if (model->shape.numbers)
+		return predict_number_cell(&cell, ',');
 	class = vocabulary_find(&model->known, words, strlen(words));
 	return class >= 0 ? (union target){.class = (int32_t) class} : strange;
 }

@@ -15,7 +15,7 @@ static enum schema_is cell_is(char separator, struct csv_field cell)
 	const struct schema_value value = schema_value(cell.at, cell.size);
 	double number;
 
-	return separator != ',' && schema_comma_number(&value, &number) ? SCHEMA_IS_NUMBER
+	return schema_written_number(&value, separator != ',', &number) ? SCHEMA_IS_NUMBER
 									: value.is;
 }
 

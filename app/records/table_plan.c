@@ -43,6 +43,22 @@ struct schema_value table_value(const struct csv_field *field, char copy[TABLE_C
 	return schema_value(cell.at, cell.size);
 }
 
+bool table_label_number(const struct csv_field *cell, bool commas, double *number)
+{
+	struct schema_value value;
+
+	if (decimal_number(cell->at, cell->size, number))
+		return true;
+	value = schema_value(cell->at, cell->size);
+	return schema_written_number(&value, commas, number);
+}
+
+bool table_label_alone(const struct csv_field *cell, char separator, double *number)
+{
+	return table_label_number(cell, separator == ';', number) ||
+	       table_label_number(cell, separator != ';', number);
+}
+
 /* The column of this name or number, or -1. */
 static int find_column(const struct table_plan *plan, const char *word, size_t size)
 {

@@ -40,13 +40,14 @@ enum table_role {
 /* Counts of a column's cells, except missing ones. */
 struct table_cells {
 	int64_t numbers, points;          /* ... of which have a decimal point */
-	int64_t words, commas, thousands; /* ... of which look like 12,5 and like 1,234 */
+	int64_t words, written, commas;   /* ... of which are written as $1,234.5, as 12,5, */
+	int64_t thousands;                /* ... and as 1,234, which may be either */
 	int64_t dates, clocks;            /* ... and those that are moments, with a time of day, */
 	int64_t day_first, month_first;   /* ... that show whether the day comes first */
 	int64_t counting;                 /* numbers that are the one before plus 1 */
 	double last;
 	int64_t looked; /* words, until `met` was full */
-	uint64_t row;   /* of the first word */
+	uint64_t row;   /* of the first word, or of the first that is not written as a number */
 	char shown[SCHEMA_SHOWN];
 };
 
@@ -129,5 +130,12 @@ bool table_plan_labels(struct table_plan *plan, const char *words);
 
 /* The value of a cell. `copy` must outlive it, if quotes in the cell are doubled. */
 struct schema_value table_value(const struct csv_field *field, char copy[TABLE_CELL]);
+
+/*
+ * The number that a label is, as written (schema.h). Alone: where no other labels tell whether
+ * it has a decimal comma, the separator does.
+ */
+bool table_label_number(const struct csv_field *cell, bool commas, double *number);
+bool table_label_alone(const struct csv_field *cell, char separator, double *number);
 
 #endif

@@ -93,6 +93,7 @@ static void count_cell(
 {
 	struct table_cells *cells = &column->cells;
 	double number;
+	bool written;
 
 	if (s->plan->sizes.dates)
 		count_moment(column, value);
@@ -103,14 +104,15 @@ static void count_cell(
 		cells->points += memchr(value->words, '.', value->size) != NULL;
 		return;
 	}
-	if (!cells->words++) {
+	written = schema_written_number(value, false, &number);
+	if (!cells->words || (!written && cells->written == cells->words)) {
 		cells->row = row_number(s);
 		schema_shown(value, cells->shown);
 	}
-	if (schema_comma_number(value, &number)) {
-		cells->commas++;
-		cells->thousands += schema_may_be_thousands(value);
-	}
+	cells->words++;
+	cells->written += written;
+	cells->commas += schema_written_number(value, true, &number);
+	cells->thousands += schema_may_be_thousands(value);
 }
 
 /* Whether a column that is one of numbers, whatever comes, takes these words for one or as missing. */
@@ -122,7 +124,7 @@ static bool takes_words(const struct scanning *s, const struct table_column *col
 						   : NULL;
 	double number;
 
-	return made && (made->lax || (made->commas && schema_comma_number(value, &number)));
+	return made && (made->lax || schema_written_number(value, made->commas, &number));
 }
 
 /* What a column is shows in its first cell, unless the others say otherwise in the end. */
@@ -237,7 +239,8 @@ static int target_cells(struct scanning *s, int *bad, struct err *err)
 		double number;
 
 		*bad = plan->target_at[k];
-		if (!decimal_number(cell.at, cell.size, &number) || !isfinite((float)number))
+		if (!table_label_alone(&cell, plan->separator, &number) ||
+			!isfinite((float)number))
 			return err_set(err, ERR_FORMAT,
 				"%s is not a finite number of 32 bits, as each of several labels "
 				"is",

@@ -14,13 +14,14 @@ enum { IDS_LEAST = 50, IDS_PERCENT = 95 };
 static void note_lax(struct table_plan *plan, const struct table_column *column)
 {
 	const struct table_cells *cells = &column->cells;
-	const bool more = cells->words > 1;
+	const int64_t odd = cells->words - cells->written;
+	const bool more = odd > 1;
 
 	text_addf(&plan->notes,
 		"column %s: %" PRId64 " cell%s of %" PRId64 " %s not %snumber%s, %s\"%s\" in row "
 		"%" PRIu64 "; %s as missing (table.categorical=auto,%s: the column has "
 		"categories)\n",
-		column->name, cells->words, more ? "s" : "", cells->numbers + cells->words,
+		column->name, odd, more ? "s" : "", cells->numbers + cells->words,
 		more ? "are" : "is", more ? "" : "a ", more ? "s" : "", more ? "the first " : "",
 		cells->shown, cells->row, more ? "they count" : "it counts", column->name);
 }
@@ -39,25 +40,30 @@ static void note_words(struct table_plan *plan, const struct table_column *colum
 		thousands ? "it without a comma" : "decimal points, not commas");
 }
 
-/* All columns with decimal commas in one line. */
-static void note_commas(struct table_plan *plan)
+/* All columns of numbers that have decimal commas, or groups and units, in one line. */
+static void note_written(struct table_plan *plan, bool commas)
 {
 	const struct table_column *first = NULL;
 	int count = 0;
 
-	for (int i = 0; i < plan->count; i++)
-		if (plan->columns[i].commas) {
-			if (!count++)
-				first = plan->columns + i;
-		}
+	for (int i = 0; i < plan->count; i++) {
+		const struct table_column *column = plan->columns + i;
+
+		if (column->role != TABLE_NUMBER || column->fixed || !column->cells.words ||
+			column->lax || column->commas != commas)
+			continue;
+		if (!count++)
+			first = column;
+	}
 	if (!count)
 		return;
 	text_addf(&plan->notes, "column%s %s", count > 1 ? "s" : "", first->name);
 	if (count > 1)
 		text_addf(&plan->notes, " and %d more", count - 1);
 	text_addf(&plan->notes,
-		": numbers have decimal commas, like %s in row %" PRIu64
+		": numbers %s, like %s in row %" PRIu64
 		" (--set table.categorical=auto,%s makes them categories)\n",
+		commas ? "have decimal commas" : "are written with units or in groups",
 		first->cells.shown, first->cells.row, first->name);
 }
 
@@ -106,7 +112,8 @@ static void note_columns(struct table_plan *plan)
 
 	note_name(plan);
 	note_ids(plan);
-	note_commas(plan);
+	note_written(plan, true);
+	note_written(plan, false);
 	for (int i = 0; i < plan->count; i++) {
 		const struct table_column *column = plan->columns + i;
 		const bool commas = !column->commas && !column->lax && column->cells.words &&
@@ -134,22 +141,31 @@ static bool has_dates(struct table_column *column)
 	       (all >= NUMBERS_LEAST && 100 * cells->dates >= NUMBERS_PERCENT * all);
 }
 
+/* Whether all words are like 1,234, and commas may part thousands or decimals. */
+static bool is_unclear(const struct table_plan *plan, const struct table_cells *cells)
+{
+	return cells->thousands == cells->words && plan->separator != ',';
+}
+
 /* What a column is, by its cells. */
 static enum table_role settled(const struct table_plan *plan, struct table_column *column)
 {
 	const struct table_cells *cells = &column->cells;
+	const int64_t all = cells->numbers + cells->words;
 
 	if (plan->schema)
 		return TABLE_CATEGORY; /* it does not say how numbers are to be read */
 	if (cells->dates && has_dates(column))
 		return TABLE_DATE;
-	column->lax = column->clock = column->day_first = false;
+	column->commas = column->lax = column->clock = column->day_first = false;
 	if (!cells->words)
 		return TABLE_NUMBER;
-	column->commas = cells->commas == cells->words && cells->thousands < cells->words &&
-			 !cells->points && plan->separator != ',';
-	column->lax = !column->commas && cells->numbers + cells->words >= NUMBERS_LEAST &&
-		      100 * cells->numbers >= NUMBERS_PERCENT * (cells->numbers + cells->words);
+	if (cells->written == cells->words && !is_unclear(plan, cells))
+		return TABLE_NUMBER;
+	column->commas = cells->commas == cells->words && !is_unclear(plan, cells) &&
+			 !cells->points;
+	column->lax = !column->commas && all >= NUMBERS_LEAST &&
+		      100 * (cells->numbers + cells->written) >= NUMBERS_PERCENT * all;
 	if (column->commas || column->lax)
 		return TABLE_NUMBER;
 	return column->role == TABLE_TEXT ? TABLE_TEXT : TABLE_CATEGORY;

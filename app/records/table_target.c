@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/words/decimal.h"
 #include "base/mem.h"
 #include "records/records_types.h"
 
@@ -31,18 +30,40 @@ struct labels {
 	bool rising;           /* each is larger than the one before: ids */
 };
 
+/* Whether labels have decimal commas: most of those that show it say so. */
+static bool has_commas(const struct name_list *names, char separator)
+{
+	int64_t commas = 0, points = 0;
+	double number;
+
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = name_list_at(names, i);
+		const struct schema_value value = schema_value(name, strlen(name));
+		const bool comma = schema_written_number(&value, true, &number);
+		const bool point = value.is == SCHEMA_IS_NUMBER
+					   ? strchr(name, '.') != NULL
+					   : schema_written_number(&value, false, &number);
+
+		commas += comma && !point;
+		points += point && !comma;
+	}
+	return commas == points ? separator == ';' : commas > points;
+}
+
 /* NAN: not a number, or one that is too large. */
-static double number_of(const struct table_scan *scan, int class)
+static double number_of(const struct table_scan *scan, int class, bool commas)
 {
 	const struct name_list *names = &scan->class_names;
-	const char *name =
-		(size_t) class < names->count ? name_list_at(names, (size_t) class) : NULL;
+	struct csv_field name = {0};
 	double number;
 
 	if (!names->count)
 		return class;
-	return name && decimal_number(name, strlen(name), &number) &&
-			       fabs(number) <= (double)FLT_MAX
+	if ((size_t) class >= names->count)
+		return NAN;
+	name.at = name_list_at(names, (size_t) class);
+	name.size = strlen(name.at);
+	return table_label_number(&name, commas, &number) && fabs(number) <= (double)FLT_MAX
 		       ? number
 		       : NAN;
 }
@@ -248,7 +269,7 @@ int table_target(float **numbers, struct table_scan *scan, struct table_plan *pl
 	const char *target = options_has(options, "model.target")
 				     ? options_text(options, "model.target")
 				     : "class";
-	bool wanted = !strcmp(target, "number");
+	bool wanted = !strcmp(target, "number"), commas;
 	double *made;
 	int code;
 
@@ -260,8 +281,9 @@ int table_target(float **numbers, struct table_scan *scan, struct table_plan *pl
 	made = mem_new((size_t)scan->classes, sizeof(*made));
 	if (!made)
 		return err_memory(err, "labels of a table", (size_t)scan->classes * sizeof(*made));
+	commas = has_commas(&scan->class_names, plan->separator);
 	for (int c = 0; c < scan->classes; c++)
-		made[c] = number_of(scan, c);
+		made[c] = number_of(scan, c, commas);
 	code = judge(&wanted, made, scan, plan, path, options, err);
 	if (!code && wanted)
 		code = make_floats(numbers, made, scan->classes, err);

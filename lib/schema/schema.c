@@ -299,7 +299,7 @@ static int number_of(const struct schema_column *column, const struct schema_val
 	double *number, struct err *err)
 {
 	*number = value->is == SCHEMA_IS_NUMBER ? value->number : (double)NAN;
-	if (value->is != SCHEMA_IS_WORDS || (column->commas && schema_comma_number(value, number)))
+	if (value->is != SCHEMA_IS_WORDS || schema_written_number(value, column->commas, number))
 		return 0;
 	return column->lax ? 0 : refuse_word(column, value, err);
 }

@@ -77,10 +77,11 @@ struct schema_value schema_value(const char *words, size_t size);
 struct schema_value schema_number(double number);
 
 /*
- * Whether words are a number with a decimal comma, 12,5; whether the comma may separate
- * thousands: 1,234.
+ * Whether words are a number as people write it, with a decimal point or a decimal comma: its
+ * thousands in groups, a currency before or behind it, a percent sign (which does not divide):
+ * 1,234.5 and $5 or 1.234,5 and 12,5 %. Whether both are possible and differ: 1,234.
  */
-bool schema_comma_number(const struct schema_value *value, double *number);
+bool schema_written_number(const struct schema_value *value, bool commas, double *number);
 bool schema_may_be_thousands(const struct schema_value *value);
 
 /*
@@ -101,7 +102,7 @@ struct schema_column {
 	const char *name;
 	enum schema_kind kind;
 	bool opened;              /* it was created open */
-	bool commas;              /* of a number: accepts 12,5 */
+	bool commas;              /* of a number: 12,5 has a decimal comma */
 	bool lax;                 /* of a number: words are missing values, not errors */
 	bool late;                /* it came after the first row */
 	bool clock;               /* of a time: it has a time of day, */

@@ -65,49 +65,119 @@ struct schema_value schema_value(const char *words, size_t size)
 	return value;
 }
 
-/* The digits before and after the one comma of 12,5; 0: these are other words. */
-static size_t around_comma(const struct schema_value *value, size_t *before)
+/* What is left of a text that is read from its beginning. */
+struct rest {
+	const char *at, *end;
+};
+
+/* Skips one of a list's words, if the rest begins with it. */
+static bool skip_one(struct rest *rest, const char *const *list)
 {
-	size_t after = 0, commas = 0;
+	for (; *list; list++) {
+		const size_t size = strlen(*list);
 
-	*before = 0;
-	for (size_t i = 0; i < value->size; i++) {
-		const char c = value->words[i];
-
-		if (c == ',')
-			commas++;
-		else if (c >= '0' && c <= '9')
-			commas ? after++ : ++*before;
-		else if (i || (c != '-' && c != '+'))
-			return 0;
+		if ((size_t)(rest->end - rest->at) >= size && !memcmp(rest->at, *list, size)) {
+			rest->at += size;
+			return true;
+		}
 	}
-	return commas == 1 && *before ? after : 0;
+	return false;
 }
 
-bool schema_comma_number(const struct schema_value *value, double *number)
+static size_t skip_digits(struct rest *rest)
 {
-	char point[TEXT_NUMBER];
-	size_t before;
+	const char *from = rest->at;
 
-	if (value->is != SCHEMA_IS_WORDS || value->size >= sizeof(point) ||
-		!around_comma(value, &before))
+	while (rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9')
+		rest->at++;
+	return (size_t)(rest->at - from);
+}
+
+static void copy_digits(const struct rest *rest, size_t count, char *out, size_t *used)
+{
+	memcpy(out + *used, rest->at - count, count);
+	*used += count;
+}
+
+/* Digits, in groups of three or in one, without the marks between; false: there are none. */
+static bool take_whole(struct rest *rest, const char *const *marks, char *out, size_t *used)
+{
+	const char *first = rest->at;
+	const size_t count = skip_digits(rest);
+	const bool grouped = count && count <= 3 && *first != '0';
+	struct rest group;
+
+	if (!count)
 		return false;
-	for (size_t i = 0; i < value->size; i++)
-		point[i] = value->words[i] == ',' ? '.' : value->words[i];
-	return decimal_number(point, value->size, number) && fabs(*number) <= (double)FLT_MAX;
+	copy_digits(rest, count, out, used);
+	for (group = *rest; grouped && skip_one(&group, marks); *rest = group) {
+		if (skip_digits(&group) != 3)
+			break;
+		copy_digits(&group, 3, out, used);
+	}
+	return true;
+}
+
+/* The fraction, with a decimal point; there need not be one. */
+static void take_fraction(struct rest *rest, char mark, char *out, size_t *used)
+{
+	struct rest digits = {rest->at + 1, rest->end};
+	size_t count;
+
+	if (rest->at == rest->end || *rest->at != mark || !(count = skip_digits(&digits)))
+		return;
+	out[(*used)++] = '.';
+	copy_digits(&digits, count, out, used);
+	*rest = digits;
+}
+
+#define NARROW_BLANK "\xe2\x80\xaf"
+#define FIXED_BLANK  "\xc2\xa0"
+
+bool schema_written_number(const struct schema_value *value, bool commas, double *number)
+{
+	static const char *const signs[] = {"-", "+", NULL},
+				 *const blanks[] = {" ", FIXED_BLANK, NARROW_BLANK, NULL},
+				 *const units[] = {"$", "€", "£", "¥", "₹", "%", NULL},
+				 *const in_point[] = {",", "'", FIXED_BLANK, NARROW_BLANK, NULL},
+				 *const in_comma[] = {".", "'", FIXED_BLANK, NARROW_BLANK, NULL};
+	struct rest rest = {value->words, value->words + value->size};
+	char point[TEXT_NUMBER];
+	size_t used = 1;
+	bool sign;
+
+	if (value->is != SCHEMA_IS_WORDS || value->size + 1 >= sizeof(point))
+		return false;
+	*point = *rest.at == '-' ? '-' : '+';
+	sign = skip_one(&rest, signs);
+	if (skip_one(&rest, units)) {
+		skip_one(&rest, blanks);
+		if (!sign) {
+			*point = rest.at < rest.end && *rest.at == '-' ? '-' : '+';
+			skip_one(&rest, signs);
+		}
+	}
+	if (!take_whole(&rest, commas ? in_comma : in_point, point, &used))
+		return false;
+	take_fraction(&rest, commas ? ',' : '.', point, &used);
+	skip_one(&rest, blanks);
+	skip_one(&rest, units);
+	return rest.at == rest.end && decimal_number(point, used, number) &&
+	       fabs(*number) <= (double)FLT_MAX;
 }
 
 bool schema_may_be_thousands(const struct schema_value *value)
 {
-	const size_t sign = value->size && (*value->words == '-' || *value->words == '+');
-	size_t before;
+	double in_point, in_comma;
 
-	return around_comma(value, &before) == 3 && before <= 3 && value->words[sign] != '0';
+	return schema_written_number(value, false, &in_point) &&
+	       schema_written_number(value, true, &in_comma) && in_point != in_comma;
 }
 
 enum schema_kind schema_kind_of(const char *name, const struct schema_value *value, bool dates)
 {
 	enum moment_order order;
+	double number;
 	int words = 0;
 
 	if (dates && schema_is_time(name, value, &order))
@@ -116,6 +186,8 @@ enum schema_kind schema_kind_of(const char *name, const struct schema_value *val
 		return value->is == SCHEMA_MISSING ? SCHEMA_OPEN : SCHEMA_NUMBER;
 	for (size_t i = 0; i < value->size; i++)
 		words += !blank(value->words[i]) && (!i || blank(value->words[i - 1]));
+	if (schema_written_number(value, false, &number))
+		return SCHEMA_NUMBER;
 	return words >= TEXT_WORDS || value->size > TEXT_BYTES ? SCHEMA_TEXT : SCHEMA_CATEGORY;
 }
 

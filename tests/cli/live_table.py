@@ -99,6 +99,7 @@ def shapes():
             "no newline at the end": text_of(rows)[:-1],
             "decimal commas": text_of([[row[0].replace(".", ","), row[1].replace(".", ","), *row[2:]] for row in rows],
                                       separator=";"),
+            "units": text_of([["$" + row[0], row[1] + " %", *row[2:]] for row in rows]),
             "quotes": text_of([[f'"{cell}"' for cell in row] for row in rows])}.items():
         code, answers, said = run(name, text)
         verdict(code == 0 and not errors_of(answers) and right(answers, rows) == want, name, said, answers[:3])

@@ -228,7 +228,7 @@ def few_odd_cells():
     _, out, _ = run("run", "clean.csv", "--json")
     clean = told(out)["le"]
     for odd, says in (("-", ""), ("n.a.", ""), ("#N/A", ""), ("broken", '"broken" in row 18; it counts as missing'),
-                      ('"1,234.5"', 'odd.csv: column a: 1 cell of 400 is not a number, "1,234.5" in row 18')):
+                      ('"1,2345"', 'odd.csv: column a: 1 cell of 400 is not a number, "1,2345" in row 18')):
         write("odd.csv", head + rows[:16] + [[odd] + rows[16][1:]] + rows[17:])
         code, out, why = run("run", "odd.csv", "--json", "--out", "odd", "--force")
         verdict(code == 0 and told(out)["le"] > clean - 0.01 and says in why and bool(says) == bool(why),

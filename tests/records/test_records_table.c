@@ -374,12 +374,12 @@ static void nearly_all_numbers(void **state)
 	struct records *records, *again;
 	char setting[300];
 
-	write_odd("a,label\n", ",1\n", 100, 20, "\"1,234.5\"");
+	write_odd("a,label\n", ",1\n", 100, 20, "\"1,2345\"");
 	records = opened_with("t.csv", NULL);
 	assert_int_equal(records_info(records)->channels, 1);
 	expect(records, 18, 0, 0.5);
 	expect(records, 19, 0, NAN);
-	expect_notes(records, "column a: 5 cells of 100 are not numbers, the first \"1,234.5\" "
+	expect_notes(records, "column a: 5 cells of 100 are not numbers, the first \"1,2345\" "
 			      "in row 21; they count as missing (table.categorical=auto,a: the "
 			      "column has categories)\n");
 	records_close(records);
@@ -525,11 +525,49 @@ static void decimal_commas(void **state)
 		"thousands or decimals, so the column has categories; write it "
 		"without a comma\n");
 	records_close(records);
-	write_words("t.csv", "a,label\n\"1,5\",x\n\"2,5\",y\n");
+	/* With points beside them it cannot be told. */
+	write_words("t.csv", "a,label\n\"1,5\",x\n2.5,y\n");
 	records = opened_with("t.csv", NULL);
 	expect_notes(records,
 		"\"1,5\" in row 2 is not a number, so the column has categories; write "
 		"decimal points, not commas\n");
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+/* Of a table with one column of inputs: its floats, and the note. */
+static void expect_written(const char *table, const float *wanted, int count, const char *note)
+{
+	struct records *records;
+
+	write_words("t.csv", table);
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 1);
+	for (int i = 0; i < count; i++)
+		expect(records, (uint64_t)i, 0, wanted[i]);
+	expect_notes(records, note);
+	records_close(records);
+}
+
+static void units_and_groups(void **state)
+{
+	struct records *records;
+
+	expect_written("a,label\n12.5%,x\n7 %,y\n3,x\n", (float[]){12.5F, 7, 3}, 3,
+		"column a: numbers are written with units or in groups, like 12.5% in row 2 (");
+	expect_written("a,label\n$5,x\n\"-$1,234.50\",y\n\"$1,000,000\",x\n",
+		(float[]){5, -1234.5F, 1e6F}, 3, "like $5 in row 2 (");
+	expect_written("a;label\n1.234,50 €;x\n-2,5 €;y\n1'000;x\n",
+		(float[]){1234.5F, -2.5F, 1000}, 3,
+		"column a: numbers have decimal commas, like 1.234,50 € in row 2 (");
+	expect_written("a,label\n\"1,5\",x\n\"2,5\",y\n", (float[]){1.5F, 2.5F}, 2,
+		"column a: numbers have decimal commas, like 1,5 in row 2 (");
+	/* Between commas, 1,500 is 1500. */
+	expect_written("a,label\n\"1,500\",x\n250,y\n", (float[]){1500, 250}, 2, "like 1,500 ");
+	/* Words of which one is none stay words. */
+	write_words("t.csv", "a,label\n$5,x\n$5 off,y\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, SLOTS);
 	records_close(records);
 	read_one(NULL, 0);
 }
@@ -682,6 +720,7 @@ int main(void)
 		tree_test(ids_are_left_out_and_dates_are_numbers),
 		tree_test(dates_are_told_from_words_and_numbers),
 		tree_test(decimal_commas),
+		tree_test(units_and_groups),
 		tree_test(lines_that_are_no_rows),
 		tree_test(what_is_ignored_is_nothing_else),
 		tree_test(too_many_columns_are_refused),

@@ -108,6 +108,54 @@ static void texts_are_values(void **state)
 	}
 }
 
+/* Numbers as people write them: with a decimal point and with a decimal comma; NAN: none. */
+static void numbers_are_written(void **state)
+{
+	static const struct {
+		const char *words;
+		double point, comma;
+	} table[] = {
+		{"12,5", NAN, 12.5},
+		{"1,234", 1234, 1.234},
+		{"1,234.5", 1234.5, NAN},
+		{"1.234,5", NAN, 1234.5},
+		{"-1,234,567", -1234567, NAN},
+		{"$5", 5, 5},
+		{"$-5", -5, -5},
+		{"-$5.25", -5.25, NAN},
+		{"+7 %", 7, 7},
+		{"5\xc2\xa0\xe2\x82\xac", 5, 5},
+		{"\xc2\xa3 1'000'000", 1e6, 1e6},
+		{"1\xe2\x80\xaf" "000,5", NAN, 1000.5},
+		{"0,123", NAN, 0.123},
+		{"12,", NAN, NAN},
+		{",5", NAN, NAN},
+		{"1,23,456", NAN, NAN},
+		{"1234,567", NAN, 1234.567},
+		{"12,5,5", NAN, NAN},
+		{"5 off", NAN, NAN},
+		{"$", NAN, NAN},
+		{"$-", NAN, NAN},
+		{"--5%", NAN, NAN},
+		{"5%%", NAN, NAN},
+		{"1 000", NAN, NAN},
+		{"192.168.1.1", NAN, NAN},
+	};
+	double number;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		for (int commas = 0; commas < 2; commas++) {
+			const struct schema_value value =
+				schema_value(table[i].words, strlen(table[i].words));
+			const double wanted = commas ? table[i].comma : table[i].point;
+
+			if (schema_written_number(&value, commas, &number) != !isnan(wanted) ||
+				(!isnan(wanted) && number != wanted))
+				fail_msg("%s, commas: %d", table[i].words, commas);
+		}
+}
+
+
 static void rows_become_inputs(void **state)
 {
 	const float n = NAN;
@@ -679,6 +727,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_values),
+		cmocka_unit_test(numbers_are_written),
 		cmocka_unit_test(rows_become_inputs),
 		cmocka_unit_test(values_beyond_the_slots_are_hashed),
 		cmocka_unit_test(texts_are_words),
