@@ -51,25 +51,17 @@ static void add_recent(struct text *out, double share, const struct run_rests *r
 		add_share(out, "  of the last 1 000", share, NAN, NULL);
 }
 
-/* How far off predictions of numbers were, beside what needs no learning; then the bands. */
-static void add_errors(
-	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
+/* How far off predictions were, beside what needs no learning. */
+static void add_errors(struct text *out, const struct metrics_row *last)
 {
-	const struct rest all = few(rests->le);
-	char words[3][RUN_LOG_GROUPED];
+	char words[4][RUN_LOG_GROUPED];
 
-	text_addf(out, "  %-26s%8s   (last value %s, mean %s)\n", "error (MAE)",
+	if (isnan(last->mae))
+		return;
+	text_addf(out, "  %-26s%8s   (last value %s, mean %s)\n  %-26s%8s\n", "error (MAE)",
 		run_log_quantity(words[0], last->mae), run_log_quantity(words[1], last->mae_last),
-		run_log_quantity(words[2], last->mae_mean));
-	text_addf(out, "  %-26s%8s\n", "root mean square (RMSE)",
-		run_log_quantity(words[0], last->rmse));
-	add_share(out, "variance explained (R2)", last->le, NAN, &all);
-	add_recent(out, last->recent, rests);
-	add_share(out, "  by the last value", last->blind, NAN, &all);
-	if (!isnan(last->inside))
-		text_addf(out, "  %-26s%6.1f %%   of values; it is %s wide on average\n",
-			"within the band", 100 * last->inside,
-			run_log_quantity(words[0], last->width));
+		run_log_quantity(words[2], last->mae_mean), "root mean square (RMSE)",
+		run_log_quantity(words[3], last->rmse));
 }
 
 /* Where classes are uneven: what accuracy hides. */
@@ -89,21 +81,23 @@ static void add_uneven(
 			"recall at a budget", 100 * last->alert_recall, 100 * last->alert_share);
 }
 
+/* A measure that a kind of target does not have is NAN. */
 static void add_before_labels(
 	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
 {
+	const bool shares = isnan(last->mae);
 	const struct rest all = few(rests->le);
 	const struct rest means = {.samples = rests->le, .means = "before each label came (LE)"};
 	const double kappa = summary_kappa(last->le, last->same);
+	char width[RUN_LOG_GROUPED];
 
-	if (!isnan(last->mae)) {
-		add_errors(out, last, rests);
-		return;
-	}
-	add_share(out, "accuracy", last->le, NAN, &means);
+	add_errors(out, last);
+	add_share(out, shares ? "accuracy" : "variance explained (R2)", last->le, NAN,
+		shares ? &means : &all);
 	add_recent(out, last->recent, rests);
 	add_share(out, "  on albums of others", last->le_album, NAN, NULL);
-	add_share(out, "  guess by last labels", last->blind, NAN, &all);
+	add_share(out, shares ? "  guess by last labels" : "  by the last value", last->blind, NAN,
+		&all);
 	add_share(out, "  same as the last", last->same, NAN, &all);
 	add_share(out, "  most frequent", last->most, NAN, &all);
 	add_share(out, "  by the order of labels", last->chain, NAN, &all);
@@ -111,6 +105,10 @@ static void add_before_labels(
 		text_addf(out, "  %-26s%7.2f   0: no better than the last label\n",
 			"  kappa temporal", kappa);
 	add_uneven(out, last, rests);
+	if (!isnan(last->inside))
+		text_addf(out, "  %-26s%6.1f %%   of values; it is %s wide on average\n",
+			"within the band", 100 * last->inside,
+			run_log_quantity(width, last->width));
 }
 
 static void add_alarms(struct text *out, double alarms)

@@ -61,20 +61,19 @@ static void show_percent(struct progress *line, int field, const char *name, dou
 		progress_field(line, field, "%s %4.1f %%", name, 100 * share);
 }
 
-static void show_recent(struct progress *line, const struct run_progress *now)
-{
-	show_percent(line, 2, "last 1 000:", now->samples > RUN_LOG_RECENT ? now->recent : NAN);
-}
-
-/* Of numbers: how far off, beside the last value; then shares of variance. */
-static void show_errors(struct progress *line, const struct run_progress *now)
+/* Accuracy and retention, or how far off beside the last value and the share of variance; the latest. */
+static void show_scores(struct progress *line, const struct run_progress *now)
 {
 	char error[RUN_LOG_GROUPED], last[RUN_LOG_GROUPED];
 
-	progress_field(line, 0, "error %s (last value %s)", run_log_quantity(error, now->mae),
-		run_log_quantity(last, now->mae_last));
-	show_percent(line, 1, "explained", now->le);
-	show_recent(line, now);
+	if (isnan(now->mae))
+		show_percent(line, 0, "accuracy", now->step ? now->le : NAN);
+	else
+		progress_field(line, 0, "error %s (last value %s)",
+			run_log_quantity(error, now->mae), run_log_quantity(last, now->mae_last));
+	show_percent(line, 1, isnan(now->mae) ? "retention" : "explained",
+		isnan(now->mae) ? now->ir : now->le);
+	show_percent(line, 2, "last 1 000:", now->samples > RUN_LOG_RECENT ? now->recent : NAN);
 }
 
 static bool is_wanted(void *context, int64_t step)
@@ -88,13 +87,7 @@ static void show_progress(void *context, const struct run_progress *now)
 	const double rate =
 		now->seconds > 0 ? (double)(now->iteration - now->resumed) / now->seconds : 0;
 
-	if (!isnan(now->mae)) {
-		show_errors(line, now);
-	} else {
-		show_percent(line, 0, "accuracy", now->step ? now->le : NAN);
-		show_percent(line, 1, "retention", now->ir);
-		show_recent(line, now);
-	}
+	show_scores(line, now);
 	if (rate < 1000)
 		progress_field(line, 3, "%3.0f it/s", rate);
 	else

@@ -148,8 +148,7 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 		run->work = (double)options_int(options, "run.iterations") *
 			    options_int(options, "run.batch") / options_int(options, "run.every");
 		run->evaluations = options_int(options, "eval.count");
-		contest->numbers |=
-			target_kind(options_text(options, "model.target")) == TARGET_NUMBER;
+		contest->target = target_types[target_kind(options_text(options, "model.target"))];
 		run->convolves = traits_convolves(options_text(options, "model.arch"));
 		run->config = keep(contest, &words);
 		if (!run->config)
@@ -320,9 +319,7 @@ static int choose_columns(struct contest *contest, struct err *err)
 	char word[128];
 
 	if (!show)
-		show = contest->numbers
-			       ? "mae, mae_last, mae_mean, rmse, le, late_ir, inside, cost, seconds"
-			       : "le, ir, late_ir, ft, late_ft, kept, cost, seconds";
+		show = contest->target->words.shown;
 	while (experiment_word(&show, word, sizeof(word)))
 		if (contest->plan.alone || strcmp(word, "seconds") != 0)
 			text_addf(&columns, "%s%s", columns.size ? ", " : "", word);
@@ -339,6 +336,7 @@ int contest_new(struct contest **contest, const struct contest_plan *plan, struc
 	if (!made)
 		return err_memory(err, "a contest", sizeof(*made));
 	made->plan = *plan;
+	made->target = &target_class;
 	code = choose(made, err);
 	if (!code)
 		code = make_runs(made, err);

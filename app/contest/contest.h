@@ -62,8 +62,8 @@ struct contest {
 	int variants[EXPERIMENT_VARIANTS], variant_count; /* indices in the experiment's list */
 	struct contest_run *runs;                         /* variant by variant */
 	int run_count;
-	bool numbers;      /* its streams' targets are numbers */
-	const char *shown; /* measures shown as columns, "a, b" */
+	const struct target_type *target; /* of its streams */
+	const char *shown;                /* measures shown as columns, "a, b" */
 	struct arena memory;
 };
 

@@ -22,7 +22,7 @@ static const char *differing(const struct contest *contest)
 {
 	const char *differ = contest->plan.experiment->differ;
 
-	return differ ? differ : contest->numbers ? "mae, le, late_ir" : "le, late_ir, late_ft";
+	return differ ? differ : contest->target->words.differ;
 }
 
 /* The next measure of a list; false at its end. */
@@ -38,7 +38,7 @@ static bool next_measure(const char **list, int *measure)
 
 static const char *title_of(const struct contest *contest, int measure)
 {
-	const char *other = contest->numbers ? measures[measure].number_title : NULL;
+	const char *other = measures[measure].of[contest->target->kind].title;
 
 	return other ? other : measures[measure].title;
 }
@@ -325,7 +325,7 @@ void contest_table(const struct contest *contest, int width, struct text *out)
 
 static const char *help_of(const struct contest *contest, int measure)
 {
-	const char *other = contest->numbers ? measures[measure].number_help : NULL;
+	const char *other = measures[measure].of[contest->target->kind].help;
 
 	return other ? other : measures[measure].help;
 }

@@ -31,7 +31,9 @@ struct measure {
 	int range;      /* or else a range of the matrix, from 1, */
 	bool tilt;      /* or its first half minus its second, */
 	bool at_moment; /* ... in the row at a moment of the run, not over the late ones */
-	const char *number_title, *number_help; /* where labels are numbers; NULL: the same */
+	struct {
+		const char *title, *help; /* where targets are such; NULL: as above */
+	} of[TARGET_KINDS];
 };
 
 extern const struct measure measures[MEASURES + 1]; /* ends with a row without a name */

@@ -170,11 +170,12 @@ static int open_about(struct walk *w, struct err *err)
 
 	if (!code)
 		code = journal_noted(w->journal, "target", &target, err);
-	about->target = target_kind(target ? target : target_class.name);
+	about->type = target_types[target_kind(target ? target : "")];
+	about->said = about->type->outputs ? about->type->outputs : 1;
 	about->width = journal_width(w->journal);
 	about->bare = w->wish->bare;
 	w->result->labels = about->width;
-	w->result->numbers = about->target == TARGET_NUMBER;
+	w->result->target = about->type->name;
 	mem_free(target);
 	if (!code)
 		code = run_read_classes(&about->names, &kept, w->journal, err);

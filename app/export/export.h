@@ -38,7 +38,7 @@ struct export_result {
 	int64_t nameless;         /* written without an id */
 	int64_t columns;          /* of inputs that are hashes, and cannot be given back */
 	int labels;               /* of a sample, and ... */
-	bool numbers;             /* ... whether they are numbers */
+	const char *target;       /* ... what they are: "class" or "number" */
 };
 
 /* ERR_INPUT: the wish cannot be granted, or the folder has no journal. */

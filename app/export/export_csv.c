@@ -49,17 +49,16 @@ static void head_inputs(struct export_out *out)
 static int begin(struct export_out *out, struct err *err)
 {
 	const struct export_about *about = out->about;
-	const bool numbers = about->target == TARGET_NUMBER;
 
 	out->words.safe = !about->bare;
 	if (!about->bare)
 		text_add(&out->words, "id,sample,asked,labelled,corrected,weight");
 	for (int k = 0; k < about->width; k++)
 		head(out, "label", k);
-	for (int kind = 0; !about->bare && kind < (numbers ? NUMBER_OUTPUTS : 1); kind++)
+	for (int kind = 0; !about->bare && kind < about->said; kind++)
 		for (int k = 0; k < about->width; k++)
 			head(out, kinds[kind], k);
-	if (!numbers && !about->bare)
+	if (about->type->shares && !about->bare)
 		text_add(&out->words, ",probability");
 	head_inputs(out);
 	return 0;
@@ -87,15 +86,12 @@ static void add_class(struct export_out *out, const union target *target)
 		text_add_whole(&out->words, target->class);
 }
 
-static void add_numbers(struct export_out *out, const struct export_row *row)
+static void add_cell(struct export_out *out, const union target *cell)
 {
-	const int width = out->about->width;
-
-	for (int k = 0; k < width; k++)
-		add_float(out, row->label ? row->label[k].number : NAN);
-	for (int kind = 0; !out->about->bare && kind < NUMBER_OUTPUTS; kind++)
-		for (int k = 0; k < width; k++)
-			add_float(out, row->guess[k * NUMBER_OUTPUTS + kind].number);
+	if (out->about->type->shares)
+		add_class(out, cell);
+	else
+		add_float(out, cell ? cell->number : NAN);
 }
 
 static void add_input(struct export_out *out, const float *input)
@@ -135,18 +131,17 @@ static void add_said(struct export_out *out, const struct export_row *row)
 
 static int add(struct export_out *out, const struct export_row *row, struct err *err)
 {
-	const bool bare = out->about->bare;
+	const struct export_about *about = out->about;
 
-	if (!bare)
+	if (!about->bare)
 		add_said(out, row);
-	if (out->about->target == TARGET_NUMBER)
-		add_numbers(out, row);
-	else
-		add_class(out, row->label);
-	if (out->about->target != TARGET_NUMBER && !bare) {
-		add_class(out, row->guess);
+	for (int k = 0; k < about->width; k++)
+		add_cell(out, row->label ? row->label + k : NULL);
+	for (int kind = 0; !about->bare && kind < about->said; kind++)
+		for (int k = 0; k < about->width; k++)
+			add_cell(out, row->guess + k * about->said + kind);
+	if (about->type->shares && !about->bare)
 		add_float(out, (float)row->probability);
-	}
 	add_input(out, row->input);
 	return 0;
 }

@@ -17,8 +17,8 @@ struct schema;
 /* What all rows have in common. */
 struct export_about {
 	struct options *options; /* the folder's */
-	enum target_kind target;
-	int width;
+	const struct target_type *type;
+	int width, said;     /* cells of a target, and of an answer for each of these */
 	const char *numbers; /* their names (target/target.h) */
 	struct class_list names;
 	struct schema *schema; /* NULL: inputs are numbers without names */

@@ -48,11 +48,11 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 		jwriter_raw(&json, "id", row->said->key);
 	say_input(about, row->input, &json);
 	if (row->label)
-		answers_add_label(&json, row->label, about->target, about->width, about->numbers,
-			&about->names);
+		answers_add_label(&json, row->label, about->type->kind, about->width,
+			about->numbers, &about->names);
 	if (row->label && row->weight != 1)
 		jwriter_float(&json, "weight", row->weight);
-	if (about->target == TARGET_NUMBER)
+	if (!about->type->shares)
 		answers_add_numbers(
 			&json, target_numbers(row->guess), about->width, about->numbers);
 	else

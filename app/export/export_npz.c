@@ -68,11 +68,9 @@ struct npz {
 
 static bool wanted(const struct export_about *about, int i)
 {
-	const bool numbers = about->target == TARGET_NUMBER;
-
 	if (i == LOW || i == HIGH)
-		return numbers;
-	return i == PROBABILITY || i == CLASSES ? !numbers : true;
+		return about->said > i - PREDICTION;
+	return i == PROBABILITY || i == CLASSES ? about->type->shares : true;
 }
 
 static int begin(struct export_out *out, struct err *err)
@@ -124,15 +122,15 @@ static void put_time(struct npz *npz, int array, int64_t when)
 static void put_targets(struct export_out *out, const struct export_row *row)
 {
 	static const union target none = {.class = -1};
-	const bool numbers = out->about->target == TARGET_NUMBER;
+	const int said = out->about->said;
 
 	for (int k = 0; k < out->about->width; k++) {
 		put(out->npz, LABEL, row->label ? &row->label[k] : &none, sizeof(none));
-		for (int kind = 0; kind < (numbers ? NUMBER_OUTPUTS : 1); kind++)
-			put(out->npz, PREDICTION + kind, &row->guess[k * NUMBER_OUTPUTS + kind],
+		for (int kind = 0; kind < said; kind++)
+			put(out->npz, PREDICTION + kind, &row->guess[k * said + kind],
 				sizeof(none));
 	}
-	if (!numbers)
+	if (out->about->type->shares)
 		put(out->npz, PROBABILITY, &row->probability, sizeof(row->probability));
 }
 
@@ -156,7 +154,6 @@ static int add(struct export_out *out, const struct export_row *row, struct err 
 static void header_of(const struct export_out *out, int i, char header[HEADER])
 {
 	const struct npz *npz = out->npz;
-	const bool classes = out->about->target == TARGET_CLASS;
 	const size_t columns = i == X                    ? out->about->floats
 			       : i >= LABEL && i <= HIGH ? (size_t)out->about->width
 							 : 1;
@@ -164,7 +161,7 @@ static void header_of(const struct export_out *out, int i, char header[HEADER])
 	int size;
 
 	snprintf(type, sizeof(type), "%s", arrays[i].type);
-	if (classes && (i == LABEL || i == PREDICTION))
+	if (out->about->type->shares && (i == LABEL || i == PREDICTION))
 		snprintf(type, sizeof(type), "<i4");
 	if (!arrays[i].each)
 		snprintf(type, sizeof(type), "|S%zu", npz->longest[i == CLASSES]);

@@ -127,8 +127,8 @@ static int begin(struct explain *e, const struct stored_view *view, struct err *
 	if (code)
 		return code;
 	e->width = learner_width(view->learner);
-	e->numbers = learner_target(view->learner) == &target_number;
-	e->outputs = e->numbers ? e->width * NUMBER_OUTPUTS : classes;
+	e->target = learner_target(view->learner);
+	e->outputs = e->target->outputs ? e->width * e->target->outputs : classes;
 	e->donors_most = DONOR_FLOATS / (e->floats ? e->floats : 1);
 	e->donors_most = e->donors_most < DONORS_LEAST ? DONORS_LEAST
 			 : e->donors_most > DONORS     ? DONORS
@@ -151,10 +151,16 @@ static int begin(struct explain *e, const struct stored_view *view, struct err *
 
 /* --- asking --- */
 
-static double number_loss(struct explain *e, const float *answer, const union target *label)
+static double loss_of(
+	const struct explain *e, const float *answer, int known, const union target *label)
 {
+	union target guess[TARGET_GUESS];
 	double sum = 0;
 
+	if (e->target->shares) {
+		e->target->guess(answer, known, 1, guess);
+		return e->target->loss(guess, label);
+	}
 	for (int k = 0; k < e->width; k++) {
 		const double off =
 			fabs(answer[k * NUMBER_OUTPUTS + NUMBER_VALUE] - label[k].number);
@@ -168,19 +174,9 @@ static double number_loss(struct explain *e, const float *answer, const union ta
 	return sum / e->width;
 }
 
-static double class_loss(const float *answer, int known, const union target *label)
-{
-	int best = 0;
-
-	for (int i = 1; i < known; i++)
-		if (answer[i] > answer[best])
-			best = i;
-	return best != label->class;
-}
-
 static void see_spread(struct explain *e, const union target *label)
 {
-	for (int k = 0; k < e->width && e->numbers; k++) {
+	for (int k = 0; k < e->width && !e->target->shares; k++) {
 		struct explain_spread *spread = &e->spread[k];
 		const double off = label[k].number - spread->mean;
 
@@ -230,8 +226,7 @@ static int ask(struct explain *e, const struct stored_view *view, const float *s
 			return code;
 		for (int i = 0; i < n; i++) {
 			const float *answer = e->answers + (size_t)i * (size_t)e->outputs;
-			const double loss = e->numbers ? number_loss(e, answer, label)
-						       : class_loss(answer, known, label);
+			const double loss = loss_of(e, answer, known, label);
 
 			if (at + i < 0)
 				base = loss;

@@ -25,7 +25,7 @@ struct explain_spread {
 
 struct explain {
 	struct explain_config config;
-	bool numbers;
+	const struct target_type *target;
 	int width, outputs;            /* cells of a label, floats of an answer */
 	size_t floats;                 /* of an input */
 	struct explain_column *column; /* NULL: the first step has not come */

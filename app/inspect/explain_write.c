@@ -93,7 +93,7 @@ static void add_cell(struct text *out, const struct explain *e, double value)
 
 	if (isnan(value))
 		snprintf(words, sizeof(words), "-");
-	else if (!e->numbers)
+	else if (e->target->shares)
 		snprintf(words, sizeof(words), "%.1f", 100 * value);
 	else if (snprintf(words, sizeof(words), "%.3g", value) >= CELL - 1)
 		snprintf(words, sizeof(words), "%.2g", value);
@@ -104,10 +104,10 @@ static void add_error(struct text *out, const struct explain *e, double error)
 {
 	if (isnan(error))
 		text_addf(out, "%*s", ERROR, "");
-	else if (e->numbers)
-		text_addf(out, " ±%-*.1g", ERROR - 2, error);
-	else
+	else if (e->target->shares)
 		text_addf(out, " ±%-*.1f", ERROR - 2, 100 * error);
+	else
+		text_addf(out, " ±%-*.1g", ERROR - 2, error);
 }
 
 static void add_row(struct text *out, const struct explain *e, const struct explain_column *column)
@@ -127,12 +127,12 @@ static void add_row(struct text *out, const struct explain *e, const struct expl
 
 static void add_base(struct text *out, const struct explain *e)
 {
-	text_addf(out, "  %-*s%*s", NAME_MOST, e->numbers ? "error" : "accuracy, %",
-		CELL + ERROR + CELL + 2, "");
+	text_addf(out, "  %-*s%*s", NAME_MOST, e->target->words.unharmed, CELL + ERROR + CELL + 2,
+		"");
 	for (int i = 0; i < e->config.ranges; i++) {
 		const double mean = explain_mean(&e->range[i]);
 
-		add_cell(out, e, e->numbers ? mean : 1 - mean);
+		add_cell(out, e, e->target->shares ? 1 - mean : mean);
 	}
 	text_add(out, "\n");
 }
@@ -143,8 +143,7 @@ void explain_text(const struct explain *e, int most, struct text *out)
 	const int count = most && most < e->columns ? most : e->columns;
 
 	out->failed |= !places;
-	text_add(out, e->numbers ? "How much the mean absolute error rises"
-				 : "How many points accuracy falls");
+	text_add(out, e->target->words.rises);
 	text_addf(out,
 		" when a column takes another row's\nvalue; before the label, on %" PRId64
 		" rows.\n\n",
@@ -192,8 +191,8 @@ void explain_json(const struct explain *e, struct jwriter *json)
 
 	json->out->failed |= !places;
 	jwriter_table(json, NULL);
-	jwriter_text(json, "target", e->numbers ? "number" : "class");
-	jwriter_text(json, "loss", e->numbers ? "absolute error" : "share of wrong answers");
+	jwriter_text(json, "target", e->target->name);
+	jwriter_text(json, "loss", e->target->words.loss);
 	jwriter_whole(json, "rows", explain_asked(e));
 	add_ranges(json, e, "loss_by_range", e->range);
 	jwriter_list(json, "columns");

@@ -88,9 +88,11 @@ void answers_add_numbers(struct jwriter *line, const float *answer, int width, c
 {
 	static const char *const keys[NUMBER_OUTPUTS] = {
 		[NUMBER_VALUE] = "prediction", [NUMBER_LOW] = "low", [NUMBER_HIGH] = "high"};
+	static const float none = NAN;
 
 	for (int k = 0; k < NUMBER_OUTPUTS; k++)
-		add_values(line, keys[k], answer + k, NUMBER_OUTPUTS, width, names);
+		add_values(line, keys[k], answer ? answer + k : &none, answer ? NUMBER_OUTPUTS : 0,
+			width, names);
 }
 
 static const char *name_of(const void *names, int32_t label)

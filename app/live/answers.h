@@ -57,8 +57,8 @@ void answers_add(struct jwriter *line, struct answers_class prediction, double p
 	const struct answers_top *top);
 
 /*
- * Writes those of numbers, NUMBER_OUTPUTS for each; NaNs become null. Several are lists or, with
- * names (target/target.h), objects.
+ * Writes those of numbers, NUMBER_OUTPUTS for each; NaNs become null, as do all without an answer
+ * (NULL). Several are lists or, with names (target/target.h), objects.
  */
 void answers_add_numbers(struct jwriter *line, const float *answer, int width, const char *names);
 

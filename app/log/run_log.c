@@ -278,12 +278,15 @@ void run_log_cut_words(
 	text_release(&reasons);
 }
 
-bool run_log_of_numbers(const struct run_log *log)
+/* A config may leave it open: what was written tells. */
+const struct target_type *run_log_target(const struct run_log *log)
 {
 	const char *target = run_log_setting(log, "model.target");
+	const bool errors = log->count && !isnan(log->rows[log->count - 1].mae);
 
-	return log->pair_count || (target && target_kind(target) == TARGET_NUMBER) ||
-	       (log->count && !isnan(log->rows[log->count - 1].mae));
+	return target_types[log->pair_count || errors ? TARGET_NUMBER
+			    : target                  ? target_kind(target)
+						      : TARGET_CLASS];
 }
 
 const char *run_log_quantity(char out[RUN_LOG_GROUPED], double number)
@@ -301,7 +304,6 @@ void run_log_alarm_words(const struct run_log *log, const struct run_alarm *alar
 	char grouped[RUN_LOG_GROUPED];
 
 	text_addf(out, "after %s samples: %s %.1f %% of the time, then %.1f %%",
-		run_log_grouped(grouped, alarm->sample),
-		run_log_of_numbers(log) ? "errors were large" : "wrong", 100 * alarm->before,
-		100 * alarm->after);
+		run_log_grouped(grouped, alarm->sample), run_log_target(log)->words.wrong,
+		100 * alarm->before, 100 * alarm->after);
 }

@@ -205,8 +205,8 @@ const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number);
 /* A number in the unit of a target, to four digits: "1 128", "812.3", "0.8973", "1.2e+10". */
 const char *run_log_quantity(char out[RUN_LOG_GROUPED], double number);
 
-/* Whether its targets are numbers. */
-bool run_log_of_numbers(const struct run_log *log);
+/* What it learned. */
+const struct target_type *run_log_target(const struct run_log *log);
 
 /*
  * The parsers: each adds one file's content to a zeroed or partly filled log. `where` is the

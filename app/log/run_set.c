@@ -59,16 +59,19 @@ int run_set_open(struct run_set **set, const char *const *paths, int count, stru
 
 int run_set_alike(const struct run_set *set, struct err *err)
 {
-	const char *of[2] = {0};
+	const struct run_log *one = set->count ? set->entries[0].log : NULL;
 
-	for (int i = 0; i < set->count; i++)
-		of[run_log_of_numbers(set->entries[i].log)] = set->entries[i].log->folder;
-	if (!of[0] || !of[1])
-		return 0;
-	return err_set(err, ERR_INPUT,
-		"%s: predicts numbers, and %s: predicts classes; their results have no measure in "
-		"common, so show them one by one",
-		of[1], of[0]);
+	for (int i = 1; i < set->count; i++) {
+		const struct run_log *other = set->entries[i].log;
+
+		if (run_log_target(other) != run_log_target(one))
+			return err_set(err, ERR_INPUT,
+				"%s: predicts %s, and %s: predicts %s; their results have no "
+				"measure in common, so show them one by one",
+				one->folder, run_log_target(one)->words.several, other->folder,
+				run_log_target(other)->words.several);
+	}
+	return 0;
 }
 
 void run_set_close(struct run_set *set)

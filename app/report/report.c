@@ -265,7 +265,7 @@ static void add_part(struct jwriter *out, const struct run_log *run, size_t part
 static void add_columns(struct jwriter *out, const struct run_log *run)
 {
 	jwriter_table(out, "columns");
-	for (size_t i = 0; i < COUNT(parts) && run->count && run_log_of_numbers(run); i++)
+	for (size_t i = 0; i < COUNT(parts) && run->count && !run_log_target(run)->shares; i++)
 		add_part(out, run, i);
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
 		if (is_shown(run, column->name))
@@ -550,7 +550,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	jwriter_text(out, "seed", seed ? seed : "");
 	jwriter_truth(out, "ended", run->state == RUN_LOG_ENDED);
 	jwriter_text(out, "state", run_log_state_words(run->state));
-	jwriter_text(out, "target", run_log_of_numbers(run) ? "number" : "class");
+	jwriter_text(out, "target", run_log_target(run)->name);
 	jwriter_number(out, "epsilon", run_log_epsilon(run));
 	jwriter_number(out, "coverage", run_log_number(run, "model.coverage"));
 	add_summary(out, run);

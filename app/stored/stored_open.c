@@ -284,7 +284,7 @@ static int check_target(const struct stored *s, const struct options *o, struct 
 		return 0;
 	return err_set(err, ERR_INPUT, "%s: its labels are %s, and model.target = %s",
 		options_text(o, "stream.source"),
-		source_info(s->source)->target == TARGET_NUMBER ? "numbers" : "classes",
+		target_types[source_info(s->source)->target]->words.several,
 		options_text(o, "model.target"));
 }
 

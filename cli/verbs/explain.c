@@ -96,7 +96,7 @@ static int resolve(
 static int table_options(struct options **options, struct request *request, const char *path,
 	const struct export_result *lines, struct err *err)
 {
-	char source[SETTINGS_ROOM], labels[SETTINGS_ROOM];
+	char source[SETTINGS_ROOM], labels[SETTINGS_ROOM], target[64];
 	int used = snprintf(labels, sizeof(labels), "table.label=1");
 
 	for (int k = 2; k <= lines->labels && used < (int)sizeof(labels); k++)
@@ -105,8 +105,8 @@ static int table_options(struct options **options, struct request *request, cons
 		return err_set(err, ERR_INPUT, "--set: %d are too many", request->settings.count);
 	settings_data(path, &request->settings, source);
 	request->settings.items[request->settings.count++] = labels;
-	request->settings.items[request->settings.count++] =
-		lines->numbers ? "model.target=number" : "model.target=class";
+	snprintf(target, sizeof(target), "model.target=%s", lines->target);
+	request->settings.items[request->settings.count++] = target;
 	return resolve(options, request, NULL, err);
 }
 

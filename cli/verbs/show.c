@@ -91,7 +91,7 @@ static int add_curves(struct text *out, const struct run_log *log, bool utf8, st
 		int code;
 
 		/* Errors say more than the share of variance that they leave. */
-		if (curves[i].kind == CURVE_LE && run_log_of_numbers(log))
+		if (curves[i].kind == CURVE_LE && !run_log_target(log)->shares)
 			continue;
 		/* Of no more samples than that it is the curve before. */
 		if (curves[i].kind == CURVE_RECENT && log->count &&

@@ -42,7 +42,7 @@ static const struct form COUNT = {0}, GROWING = {.grows = true}, QUANTITY = {.un
 static const struct {
 	const char *label, *key;
 	const struct form *form;
-	bool of_classes; /* what it means for numbers is not shown */
+	bool share; /* what it means where losses are no shares is not shown */
 } cells[] = {
 	{"accuracy now", "recent", &SHARE, true},
 	{"accuracy, all", "le", &SHARE, true},
@@ -83,7 +83,7 @@ struct top {
 	double x[HISTORY], y[HISTORY];
 	int count; /* of these */
 	double start;
-	bool numbers;
+	const struct target_type *target;
 };
 
 static double value_of(const struct look *look, const char *key)
@@ -118,7 +118,7 @@ static double number_at(const struct jvalue *table, const char *key)
 }
 
 /* Shadows and what they are tried against. */
-static void add_contenders(struct text *out, const struct jvalue *list, bool numbers)
+static void add_contenders(struct text *out, const struct jvalue *list, bool shares)
 {
 	for (size_t i = 0; i < jvalue_count(list); i++) {
 		const struct jvalue *one = jvalue_at(list, i);
@@ -130,8 +130,8 @@ static void add_contenders(struct text *out, const struct jvalue *list, bool num
 		if (isnan(recent))
 			snprintf(words, sizeof(words), "no labels yet");
 		else
-			snprintf(words, sizeof(words), "%.*f%s, %.0f labels", numbers ? 4 : 1,
-				recent * (numbers ? 1 : 100), numbers ? "" : " %",
+			snprintf(words, sizeof(words), "%.*f%s, %.0f labels", shares ? 1 : 4,
+				recent * (shares ? 100 : 1), shares ? " %" : "",
 				number_at(one, "labels"));
 		text_addf(out, "%s %-*.*s  %s\n", serves ? "*" : " ", LABEL, LABEL,
 			text_at(one, "name"), words);
@@ -146,10 +146,10 @@ static void take_state(struct top *top, const struct jvalue *state)
 
 	for (int i = 0; i < CELLS; i++)
 		now->values[i] = number_at(state, cells[i].key);
-	top->numbers = !isnan(value_of(now, "mae"));
+	top->target = target_types[isnan(value_of(now, "mae")) ? TARGET_CLASS : TARGET_NUMBER];
 	snprintf(now->title, sizeof(now->title), "%s%s%s%s%s", text_at(state, "state"),
 		*follows ? " " : "", follows, *serving ? ", answers with " : "", serving);
-	add_contenders(&now->more, jvalue_find(state, "contenders"), top->numbers);
+	add_contenders(&now->more, jvalue_find(state, "contenders"), top->target->shares);
 	if (*why || *failure)
 		text_addf(&now->more, "%s%s\n", why, failure);
 }
@@ -199,7 +199,7 @@ static int read_folder(struct top *top, struct err *err)
 		if (!strcmp(cells[i].key, "val") && log->count)
 			now->values[i] = run_log_held_out(&log->rows[log->count - 1]);
 	}
-	top->numbers = run_log_of_numbers(log);
+	top->target = run_log_target(log);
 	snprintf(now->title, sizeof(now->title), "%s", run_log_state_words(log->state));
 	run_log_close(log);
 	if (!champion_read(&champion, top->what, NULL) && strcmp(champion.now, VERSION_LIVE) != 0)
@@ -235,7 +235,7 @@ static void add_cells(struct text *out, const struct top *top, int across)
 	int shown = 0;
 
 	for (int i = 0; i < CELLS; i++) {
-		if (isnan(top->now.values[i]) || (cells[i].of_classes && top->numbers))
+		if (isnan(top->now.values[i]) || (cells[i].share && !top->target->shares))
 			continue;
 		if (shown && shown % across == 0)
 			text_add(out, "\n");
@@ -251,7 +251,7 @@ static void add_cells(struct text *out, const struct top *top, int across)
 /* The measure of late, since it is watched; the older half is thinned out once there is no room. */
 static void remember(struct top *top)
 {
-	const double y = value_of(&top->now, top->numbers ? "mae" : "recent");
+	const double y = value_of(&top->now, top->target->words.watched);
 
 	if (isnan(y))
 		return;
@@ -269,18 +269,19 @@ static void remember(struct top *top)
 static void add_curve(struct text *out, const struct top *top, int columns)
 {
 	const int width = columns - CURVE_MARGIN;
-	const struct spark spark = {
-		.title = top->numbers ? "error since here" : "accuracy since here",
+	char title[64];
+	const struct spark spark = {.title = title,
 		.x = top->x,
 		.y = top->y,
 		.count = (size_t)top->count,
 		.x_most = top->x[top->count - 1],
-		.scale = top->numbers ? 1 : 100,
+		.scale = top->target->shares ? 100 : 1,
 		.width = width < CURVE_LEAST ? CURVE_LEAST : width,
 		.height = CURVE_HEIGHT,
 		.utf8 = progress_utf8(),
-		.unit = top->numbers ? "" : " %"};
+		.unit = top->target->shares ? " %" : ""};
 
+	snprintf(title, sizeof(title), "%s since here", top->target->words.watched_as);
 	text_add(out, "\n");
 	spark_draw(out, &spark);
 }

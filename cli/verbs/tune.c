@@ -21,9 +21,9 @@ struct tune {
 	double share, slack;
 	int jobs, threads;
 	bool quiet, force;
-	bool hopeless;           /* all runs failed */
-	bool numbers;            /* accuracy is the share of variance explained */
-	double list[RATES_MOST]; /* rising */
+	bool hopeless;             /* all runs failed */
+	struct target_words words; /* of what accuracy is */
+	double list[RATES_MOST];   /* rising */
 	int count;
 	struct tune_row rows[RATES_MOST];
 	int64_t seed_list[EXPERIMENT_SEEDS];
@@ -167,7 +167,7 @@ static int run_rates(struct tune *tune)
 		if (status == EXIT_FAILED)
 			tell_failures(tune, contest);
 		read_rows(tune, contest);
-		tune->numbers = contest->numbers;
+		tune->words = contest->target->words;
 	}
 	contest_free(contest);
 	experiment_free(experiment);
@@ -211,8 +211,8 @@ static void print_rows(const struct tune *tune, int chosen)
 {
 	printf("A constant rate on the first %g %% of the stream, %d seed%s:\n\n",
 		100 * tune->share, tune->seed_count, tune->seed_count == 1 ? "" : "s");
-	printf("%10s%10s%14s%16s%10s\n", "rate", tune->numbers ? "explained" : "LE", "validation",
-		"of plain SGD", "gap");
+	printf("%10s%10s%14s%16s%10s\n", "rate", tune->words.le, "validation", "of plain SGD",
+		"gap");
 	for (int i = 0; i < tune->count; i++) {
 		const struct tune_row *row = &tune->rows[i];
 
@@ -256,9 +256,7 @@ static int conclude(const struct tune *tune)
 			"schedule.window=20 --set schedule.validate_every=5)",
 			tune->share);
 	printf("%g is the largest rate within %g point%s of the best %s (%g: %.2f %%).\n",
-		row->rate, tune->slack, tune->slack == 1 ? "" : "s",
-		tune->numbers ? "share of variance explained on validation samples"
-			      : "validation accuracy",
+		row->rate, tune->slack, tune->slack == 1 ? "" : "s", tune->words.validated,
 		tune->rows[best].rate, tune->rows[best].accuracy);
 	printf("There the average is %.2f points ahead of SGD: epsilon = 0.3 of that; 0.2 to 0.5, "
 	       "%.3g to "

@@ -2,8 +2,6 @@
  * How a learner takes a time step: validation of labels, and the stages that follow once the net
  * has all of its classes.
  */
-#include <math.h>
-
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 
@@ -246,45 +244,6 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 	return code;
 }
 
-static int check_numbers(
-	const struct learner *learner, const union target *labels, int n, struct err *err)
-{
-	const int width = learner->target.width;
-
-	for (int i = 0; i < n * width; i++)
-		if (!isfinite(labels[i].number))
-			return err_set(err, ERR_INPUT,
-				"label %f of sample %lld: must be a finite number",
-				(double)labels[i].number,
-				(long long)(store_count(learner->store) + i / width));
-	return 0;
-}
-
-/* Refuses labels that cannot be; and how many classes there are with these. */
-static int check_classes(const struct learner *learner, const union target *labels, int n,
-	int *classes, struct err *err)
-{
-	const int most = learner->config.classes_most;
-	const long long first = store_count(learner->store);
-
-	*classes = net_spec(learner->net)->classes;
-	for (int i = 0; i < n; i++) {
-		if (labels[i].class >= 0 && labels[i].class < *classes)
-			continue;
-		if (labels[i].class < 0 || !most)
-			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: there are %d classes", labels[i].class,
-				first + i, *classes);
-		if (labels[i].class >= most)
-			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: model.classes_most = %d allows labels up "
-				"to %d; if there are more classes, set it higher",
-				labels[i].class, first + i, most, most - 1);
-		*classes = labels[i].class + 1;
-	}
-	return 0;
-}
-
 static int reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
 	struct err *err)
 {
@@ -292,9 +251,8 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 	const size_t floats = learner_needs(learner, inputs, n);
 	struct learner *former = NULL;
 	int classes = net_spec(learner->net)->classes;
-	int code = learner->target.kind == TARGET_NUMBER
-			   ? check_numbers(learner, labels, n, err)
-			   : check_classes(learner, labels, n, &classes, err);
+	int code = learner_target(learner)->check(labels, learner->target.width, n, first,
+		learner->config.classes_most, &classes, err);
 
 	if (!code && (classes > net_spec(learner->net)->classes || floats > learner->inputs.floats))
 		code = learner_grow(learner, classes, floats, &former, err);

@@ -33,11 +33,11 @@ void learner_tell_lead(const struct learner *learner, struct learner_lead *lead)
 double learner_worth(
 	const struct learner *learner, const float *outputs, const union target *labels, int n)
 {
-	const int width = net_spec(learner->net)->classes;
+	const struct target_type *type = learner_target(learner);
+	const int classes = net_spec(learner->net)->classes;
 
-	if (learner->target.kind == TARGET_NUMBER)
-		return number_explained(outputs, learner->target.width, labels, n);
-	return (double)rank_hits(outputs, width, target_classes(labels), n) / n;
+	return type->worth ? type->worth(outputs, learner->target.width, labels, n)
+			   : (double)rank_hits(outputs, classes, target_classes(labels), n) / n;
 }
 
 /* The better average was copied over the other one; its statistics follow. */

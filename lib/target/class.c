@@ -122,6 +122,27 @@ static bool same(const union target *a, const union target *b, int width)
 	return a->class == b->class;
 }
 
+static int check(const union target *labels, int width, int n, int64_t first, int most, int *known,
+	struct err *err)
+{
+	(void)width;
+	for (int i = 0; i < n; i++) {
+		if (labels[i].class >= 0 && labels[i].class < *known)
+			continue;
+		if (labels[i].class < 0 || !most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: there are %d classes", labels[i].class,
+				(long long)(first + i), *known);
+		if (labels[i].class >= most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: model.classes_most = %d allows labels up "
+				"to %d; if there are more classes, set it higher",
+				labels[i].class, (long long)(first + i), most, most - 1);
+		*known = labels[i].class + 1;
+	}
+	return 0;
+}
+
 static int32_t stratum(const union target *label)
 {
 	return label->class;
@@ -164,6 +185,11 @@ const struct target_type target_class = {
 	.show = show,
 	.keep = keep,
 	.recall = recall,
+	.check = check,
+	.shares = true,
 	.loss = loss,
 	.larger = larger,
+	.words = {"classes", "wrong", "LE", "validation accuracy", "share of wrong answers",
+		"How many points accuracy falls", "accuracy, %", "recent", "accuracy",
+		"le, ir, late_ir, ft, late_ft, kept, cost, seconds", "le, late_ir, late_ft"},
 };

@@ -69,7 +69,8 @@ static double explained_one(const float *values, int width, const union target *
 	return number_share(errors, squares, -1);
 }
 
-double number_explained(const float *answers, int width, const union target *labels, int n)
+/* The share that answers explain of their labels, -1 at least; of several numbers the mean of theirs. */
+static double worth(const float *answers, int width, const union target *labels, int n)
 {
 	double sum = 0;
 
@@ -94,6 +95,19 @@ static bool same(const union target *a, const union target *b, int width)
 	while (k < width && a[k].number == b[k].number)
 		k++;
 	return k == width;
+}
+
+static int check(const union target *labels, int width, int n, int64_t first, int most, int *known,
+	struct err *err)
+{
+	(void)most;
+	(void)known;
+	for (int i = 0; i < n * width; i++)
+		if (!isfinite(labels[i].number))
+			return err_set(err, ERR_INPUT,
+				"label %f of sample %lld: must be a finite number",
+				(double)labels[i].number, (long long)(first + i / width));
+	return 0;
 }
 
 static int32_t stratum(const union target *label)
@@ -166,6 +180,13 @@ const struct target_type target_number = {
 	.show = show,
 	.keep = keep,
 	.recall = recall,
+	.check = check,
+	.worth = worth,
 	.loss = loss,
 	.larger = larger,
+	.words = {"numbers", "errors were large", "explained",
+		"share of variance explained on validation samples", "absolute error",
+		"How much the mean absolute error rises", "error", "mae", "error",
+		"mae, mae_last, mae_mean, rmse, le, late_ir, inside, cost, seconds",
+		"mae, le, late_ir"},
 };

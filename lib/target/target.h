@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 union target {
 	int32_t class; /* 0, 1, 2, ... */
 	float number;
@@ -52,6 +54,15 @@ static inline size_t target_guess(int width)
 
 enum target_kind { TARGET_CLASS, TARGET_NUMBER, TARGET_KINDS };
 
+/* How results are said. Measures have the names of app/contest/measure.h. */
+struct target_words {
+	const char *several, *wrong;         /* what is predicted; what alarms have shares of */
+	const char *le, *validated;          /* accuracy before labels, and on validation samples */
+	const char *loss, *rises, *unharmed; /* by which the worth of columns is told */
+	const char *watched, *watched_as;    /* the measure that one watches, and its name */
+	const char *shown, *differ;          /* measures of a comparison, and those it judges */
+};
+
 struct target_type {
 	enum target_kind kind;
 	const char *name, *help;
@@ -76,11 +87,24 @@ struct target_type {
 	double (*recall)(union target *guess, double kept);
 
 	/*
-	 * For comparing models label by label: the loss of a guess, NAN without one, and by how much
-	 * the first of two losses is the larger one, in [-1, 1].
+	 * Refuses labels that cannot be, of samples from id `first` on. Of classes there are *known
+	 * and may be `most` (0: no more than now); *known becomes how many there are with these.
 	 */
+	int (*check)(const union target *labels, int width, int n, int64_t first, int most,
+		int *known, struct err *err);
+
+	/* What outputs are worth; NULL: the share whose largest one is the label's. */
+	double (*worth)(const float *outputs, int width, const union target *labels, int n);
+
+	/*
+	 * For comparing models label by label: the loss of a guess, NAN without one, and by how much
+	 * the first of two losses is the larger one, in [-1, 1]. Losses that are shares are 0 or 1,
+	 * and 1 less their mean is an accuracy in percent.
+	 */
+	bool shares;
 	double (*loss)(const union target *guess, const union target *label);
 	double (*larger)(double loss, double other);
+	struct target_words words;
 };
 
 extern const struct target_type *const target_types[TARGET_KINDS];
@@ -141,12 +165,6 @@ void number_unscale(const struct number_scales *scales, float *answers, int n);
  * at least. Of labels that are all alike, without a variance, it is 1 without an error, else 0.
  */
 double number_share(double square, double variance, double least);
-
-/*
- * The share that n answers explain of their labels, -1 at least: the counterpart of accuracy. Of
- * several numbers it is the mean of theirs.
- */
-double number_explained(const float *answers, int width, const union target *labels, int n);
 
 /* The cells as class numbers, for code that knows them to be classes. */
 static inline const int32_t *target_classes(const union target *cells)

@@ -32,7 +32,7 @@ static void use(const struct run_log *log)
 			   (log->matrix.cells[i] >= -1 && log->matrix.cells[i] <= 1));
 	for (size_t i = 0; i < log->pair_count; i++)
 		fuzz_check(log->pairs[i].sample >= 0 && isfinite(log->pairs[i].label));
-	run_log_of_numbers(log);
+	run_log_target(log);
 	for (size_t i = 0; i < log->fact_count; i++)
 		fuzz_check(log->facts[i].word || isfinite(log->facts[i].number));
 	run_log_epsilon(log);

@@ -23,16 +23,6 @@ static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson"
 
 /* --- answers of the copy --- */
 
-/* Before the first label. */
-static void say_no_numbers(struct jwriter *json, int width, const char *names)
-{
-	float nothing[NUMBER_OUTPUTS * TARGET_WIDTH];
-
-	for (int i = 0; i < NUMBER_OUTPUTS * width; i++)
-		nothing[i] = NAN;
-	answers_add_numbers(json, nothing, width, names);
-}
-
 static void say_class(struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
 	const int known = copy_known(copy);
@@ -48,10 +38,9 @@ static void say_prediction(
 	struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
 	jwriter_table(json, NULL);
-	if (copy_target(copy) == TARGET_NUMBER && !copy_known(copy))
-		say_no_numbers(json, copy_width(copy), copy_numbers(copy));
-	else if (copy_target(copy) == TARGET_NUMBER)
-		answers_add_numbers(json, logits, copy_width(copy), copy_numbers(copy));
+	if (copy_target(copy) == TARGET_NUMBER)
+		answers_add_numbers(json, copy_known(copy) ? logits : NULL, copy_width(copy),
+			copy_numbers(copy));
 	else
 		say_class(json, copy, logits, top);
 	jwriter_end(json);
@@ -76,7 +65,8 @@ static enum http_next say_nothing(struct exchange *exchange)
 	for (int i = 0; i < exchange->count; i++) {
 		jwriter_table(&json, NULL);
 		if (of_numbers(exchange))
-			say_no_numbers(&json, target_width(o), options_text(o, "model.numbers"));
+			answers_add_numbers(
+				&json, NULL, target_width(o), options_text(o, "model.numbers"));
 		else
 			answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
 		jwriter_end(&json);

@@ -53,7 +53,7 @@ int run_note_target(struct run *run, struct err *err)
 				      "--target, or "
 				      "begin another folder (--out)",
 				      run->config.folder,
-				      strcmp(kept, "number") ? "classes" : "numbers",
+				      target_types[target_kind(kept)]->words.several,
 				      options_text(run->config.options, "model.target"));
 	mem_free(noted);
 	return code;

@@ -124,7 +124,7 @@ static void tally(struct session *s, int n)
 				continue;
 			c->labels++;
 			c->loss += losses[i];
-			if (type == &target_class)
+			if (type->shares)
 				recent_add(&c->recent, losses[i] < 0.5);
 			if (c != champion)
 				duel_add(&c->duel, type->larger(base[i], losses[i]),
@@ -268,7 +268,7 @@ int shadows_publish(struct session *s, struct copy **copy, struct err *err)
 
 int shadows_standings(const struct session *s, struct standing standings[CONTENDERS])
 {
-	const bool classes = session_target(s) == TARGET_CLASS;
+	const bool shares = learner_target(s->run.learner)->shares;
 
 	for (int i = 0; i < s->shadows.count; i++) {
 		const struct contender *c = &s->shadows.list[i];
@@ -277,8 +277,8 @@ int shadows_standings(const struct session *s, struct standing standings[CONTEND
 
 		*to = (struct standing){.serves = !strcmp(c->name, s->shadows.champion),
 			.labels = c->labels,
-			.score = classes ? 1 - mean : mean,
-			.recent = classes ? recent_accuracy(&c->recent) : NAN,
+			.score = shares ? 1 - mean : mean,
+			.recent = shares ? recent_accuracy(&c->recent) : NAN,
 			.ahead = 100 * duel_mean(&c->duel),
 			.p = c->duel.pairs ? duel_p(&c->duel) : NAN};
 		snprintf(to->name, sizeof(to->name), "%s", c->name);
