@@ -1,13 +1,14 @@
 /*
  * What answers NOW beside a learner's slow net: models that learn from every time step at once, and
  * the mixture that weighs them. There is a row for each kind of target: parts for classes
- * (learn/parts/parts.h), models of each number for numbers (learn/numbers/several.h). The slow net
+ * (learn/parts/parts.h), models of each number for numbers (learn/numbers/several.c). The slow net
  * learns exactly what it would without them.
  */
 #ifndef RETAIN_LEARN_BESIDE_H
 #define RETAIN_LEARN_BESIDE_H
 
 #include "learn/learner.h"
+#include "nn/predictor.h"
 
 struct learner_step;
 struct part_view;
@@ -43,6 +44,15 @@ struct beside_type {
 		const struct learner_step *step, struct err *err);
 	/* Takes all over from one of fewer inputs; NULL: the fields of its state are carried over. */
 	void (*grow)(struct beside *to, const struct beside *from);
+	/*
+	 * A copy that answers NOW on other threads, and its renewal: `turn` asks the slow net, whose
+	 * answers are scaled. NULL: learn/parts/published.c copies the parts that it is made of.
+	 */
+	int (*copy_new)(struct beside **copy, const struct beside *beside, struct err *err);
+	void (*copy)(struct beside *copy, const struct beside *beside);
+	int (*copy_predict)(const struct beside *copy, struct predictor *predictor,
+		const struct predictor_turn *turn, const struct number_scales *scales,
+		const float *raw, int n, float *answers, struct err *err);
 	double (*bytes)(const struct beside *beside);
 	void (*state)(struct beside *beside, struct state *state);
 };

@@ -1,16 +1,21 @@
 /*
- * Each number has models of its own: inputs by number are split for them, and answers merged. The
- * slow net looks at samples first, chunk by chunk, for its values and for what its last layer sees.
+ * The models of learn/numbers/numbers.h for targets of several numbers, as they stand beside a slow
+ * net: an independent set for each number, which share only the net's features. Beyond WHOLE numbers
+ * the expensive kinds are left out, so that a row of 64 numbers costs no more than a few rows of one.
+ *
+ * The slow net looks at samples first, chunk by chunk, for its values and for what its last layer
+ * sees. Inputs by number are split for the models, and answers merged: they are (n, width,
+ * NUMBER_OUTPUTS), the slow net's values and labels (n, width).
  */
-#include "learn/numbers/several.h"
-
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/beside.h"
 #include "learn/extras/extra.h"
+#include "learn/numbers/numbers.h"
 #include "learn/parts/part.h"
 
-enum { CHUNK = PART_CHUNK };
+enum { CHUNK = PART_CHUNK, WHOLE = 8 };
 
 struct several {
 	struct beside beside;
@@ -25,9 +30,9 @@ struct several {
 	bool ready[CHUNK + 1]; /* the runner has plans for so many samples */
 };
 
-struct several *several_of(const struct beside *beside)
+static struct several *several_of(const struct beside *beside)
 {
-	return beside && beside->type == &beside_numbers ? (struct several *)beside : NULL;
+	return (struct several *)beside;
 }
 
 static bool wanted(const struct options *options)
@@ -53,10 +58,10 @@ static int check(const struct learner_config *config, struct err *err)
 	return 0;
 }
 
-void several_free(struct several *several)
+static void end(struct beside *beside)
 {
-	if (!several)
-		return;
+	struct several *several = several_of(beside);
+
 	for (int k = 0; k < several->width; k++)
 		numbers_free(several->each[k]);
 	mem_free(several->features);
@@ -67,12 +72,7 @@ void several_free(struct several *several)
 	mem_free(several);
 }
 
-static void end(struct beside *beside)
-{
-	several_free(several_of(beside));
-}
-
-static struct several *new (int width, struct err *err)
+static struct several *make_empty(int width, struct err *err)
 {
 	struct several *made = mem_new(1, sizeof(*made));
 
@@ -95,7 +95,7 @@ static int make_models(struct several *made, const struct options *o, const stru
 				.seed = (uint64_t)options_int64(o, "run.seed") + (uint64_t)k,
 				.coverage = options_float(o, "model.coverage"),
 				.ops = view->engine->ops,
-				.lean = made->width > SEVERAL_WHOLE},
+				.lean = made->width > WHOLE},
 			err);
 	return code;
 }
@@ -109,8 +109,10 @@ static int make(struct beside **beside, const struct part_view *view, struct err
 
 	if (!wanted(view->options))
 		return 0;
-	made = new (width, err);
-	code = made ? make_models(made, view->options, view, err) : ERR_MEMORY;
+	made = make_empty(width, err);
+	if (!made)
+		return ERR_MEMORY;
+	code = make_models(made, view->options, view, err);
 	if (!code && !((made->features = mem_new(
 				CHUNK * (size_t)net_features(view->net), sizeof(float))) &&
 			     (made->outputs = mem_new(cells * NUMBER_OUTPUTS, sizeof(float))) &&
@@ -119,7 +121,7 @@ static int make(struct beside **beside, const struct part_view *view, struct err
 			     (made->labels = mem_new(cells, sizeof(*made->labels)))))
 		code = err_memory(err, "models of numbers", floats * sizeof(float));
 	if (code)
-		several_free(made);
+		end(&made->beside);
 	else
 		*beside = &made->beside;
 	return code;
@@ -163,12 +165,6 @@ static void answer(const struct several *several, const struct numbers_samples *
 				said + (ptrdiff_t)i * NUMBER_OUTPUTS,
 				NUMBER_OUTPUTS * sizeof(*said));
 	}
-}
-
-void several_answer(
-	const struct several *several, const struct numbers_samples *samples, float *answers)
-{
-	answer(several, samples, false, answers);
 }
 
 static void teach(
@@ -294,23 +290,58 @@ static int learn(struct beside *beside, const struct part_view *view,
 	return code;
 }
 
-int several_copy_new(struct several **copy, const struct several *several, struct err *err)
+static void copy(struct beside *to, const struct beside *beside)
 {
-	struct several *made = new (several->width, err);
-	int code = made ? 0 : ERR_MEMORY;
+	for (int k = 0; k < several_of(beside)->width; k++)
+		numbers_copy(several_of(to)->each[k], several_of(beside)->each[k]);
+}
 
+static int copy_new(struct beside **copy, const struct beside *beside, struct err *err)
+{
+	const struct several *several = several_of(beside);
+	struct several *made = make_empty(several->width, err);
+	int code = 0;
+
+	if (!made)
+		return ERR_MEMORY;
 	for (int k = 0; k < several->width && !code; k++)
 		code = numbers_copy_new(&made->each[k], several->each[k], err);
 	if (code)
-		several_free(made);
-	*copy = code ? NULL : made;
+		end(&made->beside);
+	else
+		*copy = &made->beside;
 	return code;
 }
 
-void several_copy(struct several *copy, const struct several *several)
+static int copy_predict(const struct beside *copy, struct predictor *predictor,
+	const struct predictor_turn *turn, const struct number_scales *scales, const float *raw,
+	int n, float *answers, struct err *err)
 {
-	for (int k = 0; k < several->width; k++)
-		numbers_copy(copy->each[k], several->each[k]);
+	const struct several *several = several_of(copy);
+	const struct numbers_config *config = numbers_config(several->each[0]);
+	const size_t floats = CHUNK * (config->features + (size_t)several->width);
+	float *features = mem_new(floats, sizeof(*features)); /* and what the slow net says */
+	float *slow = features + CHUNK * config->features;
+	int code = features ? 0 : err_memory(err, "predictions", floats * sizeof(float));
+
+	for (int first = 0; first < n && !code; first += CHUNK) {
+		const int count = n - first < CHUNK ? n - first : CHUNK;
+		const size_t at = (size_t)first * config->floats;
+
+		code = predictor_ask(predictor, turn, 0, first, count, answers, features, err);
+		if (code)
+			break;
+		number_unscale(scales, answers, count);
+		for (int i = 0; i < count * several->width; i++)
+			slow[i] = answers[i * NUMBER_OUTPUTS + NUMBER_VALUE];
+		answer(several,
+			&(struct numbers_samples){
+				turn->inputs + at, raw + at, features, slow, count},
+			false, answers);
+		answers += (ptrdiff_t)count * several->width * NUMBER_OUTPUTS;
+	}
+	mem_free(features);
+	return code;
 }
 
 static void grow(struct beside *to, const struct beside *from)
@@ -343,6 +374,9 @@ const struct beside_type beside_numbers = {
 	.ready = ready,
 	.learn = learn,
 	.grow = grow,
+	.copy_new = copy_new,
+	.copy = copy,
+	.copy_predict = copy_predict,
 	.bytes = bytes,
 	.state = state,
 };

@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "learn/numbers/several.h"
 #include "learn/parts/parts.h"
 #include "nn/ops.h"
 
@@ -18,7 +17,7 @@ struct blend {
 	struct mix mix;
 	struct number_scales scales; /* of answers about numbers */
 	struct class_weights weigh;
-	struct several *numbers;  /* their mixture; NULL: none */
+	struct beside *copy;      /* of what copies itself; NULL: it is made of parts, or none */
 	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 
@@ -48,7 +47,7 @@ struct renewal {
 	double weights[MIX_MODELS];
 	struct number_scales scales;
 	const struct class_weights *weigh;
-	const struct several *numbers;
+	const struct beside *beside;
 };
 
 /* Models whose weights are copied are asked for in the order of the mixture. */
@@ -75,8 +74,8 @@ static void keep_blend(void *context, int which)
 
 	blend->scales = renewal->scales;
 	class_weights_copy(&blend->weigh, renewal->weigh);
-	if (blend->numbers)
-		several_copy(blend->numbers, renewal->numbers);
+	if (blend->copy)
+		blend->copy->type->copy(blend->copy, renewal->beside);
 	if (!renewal->published->mixes)
 		return;
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
@@ -91,7 +90,7 @@ int published_renew(struct published *published, struct learner *learner, struct
 	struct renewal renewal = {.published = published,
 		.parts = parts_of(learner->beside),
 		.weigh = &learner->target.weigh,
-		.numbers = several_of(learner->beside)};
+		.beside = learner->beside};
 
 	learner_number_scales(learner, &renewal.scales);
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
@@ -154,7 +153,7 @@ static int make(struct published *made, struct learner *learner,
 	const struct predictor_config *config, struct err *err)
 {
 	struct predictor_config several = *config;
-	const struct several *numbers = several_of(learner->beside);
+	const struct beside *beside = learner->beside;
 	int code = net_new(&made->net, net_spec(learner->net), err);
 
 	several.models = 1;
@@ -164,8 +163,8 @@ static int make(struct published *made, struct learner *learner,
 	for (int i = 0; i < 2 && learner->target.weigh.count && !code; i++)
 		code = class_weights_reserve(
 			&made->blends[i].weigh, net_spec(learner->net)->classes, err);
-	for (int i = 0; i < 2 && numbers && !code; i++)
-		code = several_copy_new(&made->blends[i].numbers, numbers, err);
+	for (int i = 0; i < 2 && beside && beside->type->copy_new && !code; i++)
+		code = beside->type->copy_new(&made->blends[i].copy, beside, err);
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
 		code = make_blend(&made->blends[i], parts_of(learner->beside), err);
 	if (!code)
@@ -205,7 +204,8 @@ void published_free(struct published *published)
 	for (int i = 0; i < 2; i++) {
 		mix_release(&published->blends[i].mix);
 		class_weights_release(&published->blends[i].weigh);
-		several_free(published->blends[i].numbers);
+		if (published->blends[i].copy)
+			published->blends[i].copy->type->free(published->blends[i].copy);
 		for (int k = 0; k < PART_TYPES; k++)
 			mem_free(published->blends[i].copies[k]);
 	}
@@ -337,61 +337,29 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	return code;
 }
 
-/* Up to a chunk of them, as lib/learn/numbers/several.c asks them. */
-static int ask_numbers(const struct published *p, const struct predictor_turn *turn,
-	const float *raw, int first, int n, float *features, float *answers, struct err *err)
-{
-	const struct blend *blend = &p->blends[turn->which];
-	const size_t at = (size_t)first * p->floats;
-	const int width = blend->scales.width;
-	float *slow = features + PART_CHUNK * (size_t)net_features(p->net);
-	const int code = predictor_ask(p->predictor, turn, 0, first, n, answers, features, err);
-
-	if (code)
-		return code;
-	number_unscale(&blend->scales, answers, n);
-	for (int i = 0; i < n * width; i++)
-		slow[i] = answers[i * NUMBER_OUTPUTS + NUMBER_VALUE];
-	several_answer(blend->numbers,
-		&(struct numbers_samples){turn->inputs + at, raw + at, features, slow, n}, answers);
-	return 0;
-}
-
-static int predict_numbers(struct published *p, const struct predictor_turn *turn, const float *raw,
-	int n, float *answers, struct err *err)
-{
-	const size_t outputs = (size_t)net_spec(p->net)->classes;
-	const size_t floats =
-		PART_CHUNK * ((size_t)net_features(p->net) + outputs / NUMBER_OUTPUTS);
-	float *features = mem_new(floats, sizeof(*features)); /* and what the slow net says */
-	int code = features ? 0 : err_memory(err, "predictions", floats * sizeof(float));
-
-	for (int at = 0; at < n && !code; at += PART_CHUNK)
-		code = ask_numbers(p, turn, raw, at, n - at < PART_CHUNK ? n - at : PART_CHUNK,
-			features, answers + (size_t)at * outputs, err);
-	mem_free(features);
-	return code;
-}
-
 int published_predict(struct published *published, int model, const float *inputs, int n,
 	float *logits, struct err *err)
 {
+	const struct blend *blend;
+	const struct beside *copy;
 	struct predictor_turn turn;
 	int code = predictor_begin(published->predictor, inputs, n, &turn, err);
 
 	if (code)
 		return code;
-	if (model == LEARNER_NOW && published->blends[turn.which].numbers)
-		code = predict_numbers(published, &turn, inputs, n, logits, err);
+	blend = &published->blends[turn.which];
+	copy = model == LEARNER_NOW ? blend->copy : NULL;
+	if (copy)
+		code = copy->type->copy_predict(
+			copy, published->predictor, &turn, &blend->scales, inputs, n, logits, err);
 	else if (published->mixes && model == LEARNER_NOW)
 		code = predict_mixed(published, &turn, inputs, n, logits, err);
 	else
 		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, NULL, err);
-	if (!code && !(model == LEARNER_NOW && published->blends[turn.which].numbers))
-		number_unscale(&published->blends[turn.which].scales, logits, n);
+	if (!code && !copy)
+		number_unscale(&blend->scales, logits, n);
 	if (!code)
-		class_weights_apply(&published->blends[turn.which].weigh, logits,
-			net_spec(published->net)->classes, n);
+		class_weights_apply(&blend->weigh, logits, net_spec(published->net)->classes, n);
 	predictor_end(published->predictor, &turn);
 	return code;
 }
