@@ -16,19 +16,22 @@ const struct option_row table_options[] = {
 		"whether the first line names the columns; auto detects it"},
 	{"table", "label", OPTION_TEXT, "", NULL,
 		"label column, by name or number; several with commas between them are numbers; "
-		"empty is the one called label, class, target or y, or else the last"},
+		"empty is the one called label, class, target or y, or else the last",
+		.typed = "--label"},
 	{"table", "labels", OPTION_CHOICE, "auto", "auto | numbers | names",
 		"whether integer labels are class numbers from 0, or names; auto is names if most "
 		"numbers up to the largest never occur"},
 	{"table", "time", OPTION_TEXT, "", NULL,
 		"time column; empty is the one called time, timestamp, date or datetime, if any; - "
-		"is none"},
+		"is none",
+		.typed = "--time"},
 	{"table", "categorical", OPTION_TEXT, "auto", NULL,
 		"categorical columns, separated by commas; auto adds those with cells that are not "
 		"numbers"},
 	{"table", "text", OPTION_TEXT, "", NULL,
 		"text columns, separated by commas, besides those that start with a text"},
-	{"table", "ignore", OPTION_TEXT, "", NULL, "columns to ignore, separated by commas"},
+	{"table", "ignore", OPTION_TEXT, "", NULL, "columns to ignore, separated by commas",
+		.typed = "--ignore"},
 	{"table", "ids", OPTION_CHOICE, "ignore", "ignore | keep",
 		"columns of a file whose values never come again, and row numbers", 0, "keep"},
 	{NULL},
@@ -123,24 +126,13 @@ static const char *nearest_column(const struct table_plan *plan, const char *wor
 	return nearest;
 }
 
-/* Options of a command line that are short for a key. */
-static const char *typed_of(const char *key)
-{
-	static const char *const rows[][2] = {{"table.label", " (--label)"},
-		{"table.time", " (--time)"}, {"table.ignore", " (--ignore)"}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (!strcmp(key, rows[i][0]))
-			return rows[i][1];
-	return "";
-}
-
-static int find_named(const struct table_plan *plan, const char *path, const char *key,
-	const char *word, size_t size, int *column, struct err *err)
+static int find_named(const struct table_plan *plan, const char *path,
+	const struct options *options, const char *key, const char *word, size_t size, int *column,
+	struct err *err)
 {
 	enum { LISTED = 200 }; /* bytes of other names */
 	struct text names = {0};
-	const char *nearest;
+	const char *nearest, *typed = options_row(options, key)->typed;
 	int code;
 
 	*column = find_column(plan, word, size);
@@ -149,9 +141,9 @@ static int find_named(const struct table_plan *plan, const char *path, const cha
 	nearest = nearest_column(plan, word, size);
 	for (int i = 0; plan->headed && i < plan->count && names.size < LISTED; i++)
 		text_addf(&names, "%s%s", i ? ", " : "", plan->columns[i].name);
-	code = err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s%s names%s%s%s%s%.*s%s",
-		path, (int)size, word, key, typed_of(key), nearest ? "; did you mean " : "",
-		nearest ? nearest : "", nearest ? "?" : "",
+	code = err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s%s%s%s names%s%s%s%s%.*s%s",
+		path, (int)size, word, key, typed ? " (" : "", typed ? typed : "", typed ? ")" : "",
+		nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
 		!names.size ? ""
 		: nearest   ? " It has "
 			    : "; it has ",
@@ -189,8 +181,8 @@ static int set_roles(struct table_plan *plan, const char *path, const struct opt
 		int column;
 
 		if (word.size && !(role == TABLE_CATEGORY && is_auto(word))) {
-			const int code =
-				find_named(plan, path, key, word.at, word.size, &column, err);
+			const int code = find_named(
+				plan, path, options, key, word.at, word.size, &column, err);
 
 			if (code)
 				return code;
@@ -286,15 +278,16 @@ bool table_plan_labels(struct table_plan *plan, const char *words)
 }
 
 /* What is wrong with words that name no labels. */
-static int refuse_labels(
-	const struct table_plan *plan, const char *path, const char *words, struct err *err)
+static int refuse_labels(const struct table_plan *plan, const char *path,
+	const struct options *options, struct err *err)
 {
+	const char *words = options_text(options, "table.label");
 	int column, count = 1;
 
 	for (const char *at = words; at; count++) {
 		const struct csv_field word = next_word(&at);
-		const int code =
-			find_named(plan, path, "table.label", word.at, word.size, &column, err);
+		const int code = find_named(
+			plan, path, options, "table.label", word.at, word.size, &column, err);
 
 		if (code)
 			return code;
@@ -376,9 +369,10 @@ static int find_roles(
 	usual_label(plan, number_names(options));
 	plan->time = strcmp(time, "-") != 0 ? find_known(plan, times) : -1;
 	if (*label && !table_plan_labels(plan, label))
-		code = refuse_labels(plan, path, label, err);
+		code = refuse_labels(plan, path, options, err);
 	if (!code && *time && strcmp(time, "-") != 0)
-		code = find_named(plan, path, "table.time", time, strlen(time), &plan->time, err);
+		code = find_named(
+			plan, path, options, "table.time", time, strlen(time), &plan->time, err);
 	if (!code)
 		code = set_roles(plan, path, options, "table.categorical", TABLE_CATEGORY, err);
 	for (int i = 0; i < plan->count && !automatic; i++)

@@ -43,6 +43,7 @@ struct option_row {
 	const char *before;
 	/* An old name of the default value in saved configs; still accepted. */
 	const char *formerly;
+	const char *typed; /* the short option of the command that sets it; NULL: none */
 };
 
 enum option_flag {
