@@ -166,7 +166,7 @@ static int adopt(struct stored *s, struct options *o, struct err *err)
 		return code;
 	run->driver = &session_driver;
 	run->store = NULL;
-	if (learner_target(run->learner) == &target_class) {
+	if (!learner_target(run->learner)->outputs) {
 		run->classes_most = options_int(o, "model.classes_most");
 		learner_let_grow(run->learner, run->classes_most);
 	}

@@ -43,7 +43,7 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 
 	if (code)
 		return code;
-	if (learner_target(s->run->learner) == &target_number) {
+	if (!learner_target(s->run->learner)->shares) {
 		for (int i = 0; i < n; i++)
 			matrix_worth(matrix, place, stored_bin(s, first + i),
 				worth_of(s, s->logits + (size_t)i * (size_t)s->run->classes,

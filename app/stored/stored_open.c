@@ -384,7 +384,7 @@ static int make_buffers(struct stored *s, struct err *err)
 	if (!s->logits || !s->ids || !s->labels || !s->guesses || (info->users && !s->users))
 		return err_memory(err, "a run's batch",
 			(size_t)STORED_BATCH * (size_t)s->run->classes * sizeof(*s->logits));
-	if (info->target == TARGET_NUMBER) {
+	if (!target_types[info->target]->shares) {
 		const int code = measure_labels(s, err);
 
 		if (code)

@@ -12,7 +12,7 @@ int run_score_new(struct run *run, int classes, struct err *err)
 
 	if (code)
 		return code;
-	if (learner_target(run->learner) == &target_number)
+	if (!learner_target(run->learner)->shares)
 		return errors_new(&run->errors, learner_width(run->learner), err);
 	code = prequential_new(
 		&run->prequential, classes, options_int(o, "eval.blind_window"), err);
