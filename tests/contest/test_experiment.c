@@ -511,6 +511,22 @@ static void memory_runs_out(void **state)
 	assert_true(each_allocation_fails(attempt, path) > 5);
 }
 
+/* What rows of target_types name is there: columns of comparisons, and what one watches. */
+static void measures_of_every_target(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < TARGET_KINDS; kind++) {
+		const struct target_words *said = &target_types[kind]->words;
+		const char *const lists[] = {said->shown, said->differ};
+		char name[64];
+
+		for (size_t i = 0; i < 2; i++)
+			for (const char *at = lists[i]; experiment_word(&at, name, sizeof(name));)
+				assert_true(measure_find(name) >= 0);
+		assert_non_null(metrics_column(said->watched));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +539,7 @@ int main(void)
 		folder_test(rules_about_several_metrics),
 		folder_test(tables),
 		folder_test(measures_of_a_run),
+		cmocka_unit_test(measures_of_every_target),
 		folder_test(memory_runs_out),
 	};
 
