@@ -38,8 +38,7 @@ static int read_label(const struct csv_field *field, const struct live_line_shap
 	if (shape->numbers)
 		return live_line_one(shape, where, err)
 			       ? ERR_INPUT
-			       : live_cell_value(field, shape, where, &line->label->number,
-					  err);
+			       : live_cell_value(field, shape, where, &line->label->number, err);
 	if (shape->grows && !decimal_whole(field->at, field->size, &number))
 		return live_cell_name(field, shape, where, line, err);
 	return live_cell_number(field, shape, where, line, err);

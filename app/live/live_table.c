@@ -373,8 +373,8 @@ static bool has_comma(const struct schema_value *value)
 }
 
 /* Whether a comma parts thousands is not known of a first 1,234 between semicolons. */
-static enum schema_kind kind_of(const struct live_table *table, const char *name,
-	const struct schema_value *value)
+static enum schema_kind kind_of(
+	const struct live_table *table, const char *name, const struct schema_value *value)
 {
 	return table->plan.separator != ',' && schema_may_be_thousands(value)
 		       ? SCHEMA_CATEGORY
@@ -408,8 +408,8 @@ static void see_kinds(struct live_table *table, int n)
 		if (column->fixed || !column->seen)
 			continue;
 		column->commas = has_comma(&value);
-		column->role = column->commas ? TABLE_NUMBER
-					      : roles[kind_of(table, column->name, &value)];
+		column->role =
+			column->commas ? TABLE_NUMBER : roles[kind_of(table, column->name, &value)];
 		column->clock = column->role == TABLE_DATE && schema_has_clock(&value);
 		column->day_first = column->role == TABLE_DATE &&
 				    schema_is_time(column->name, &value, &order) &&

@@ -237,8 +237,7 @@ union target predict_number_cell(const struct csv_field *cell, char separator)
 {
 	double number;
 
-	return table_label_alone(cell, separator, &number) ? predict_number(number)
-								     : strange;
+	return table_label_alone(cell, separator, &number) ? predict_number(number) : strange;
 }
 
 union target predict_label(const struct predict_model *model, const char *words)

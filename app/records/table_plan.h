@@ -39,12 +39,12 @@ enum table_role {
 
 /* Counts of a column's cells, except missing ones. */
 struct table_cells {
-	int64_t numbers, points;          /* ... of which have a decimal point */
-	int64_t words, written, commas;   /* ... of which are written as $1,234.5, as 12,5, */
-	int64_t thousands;                /* ... and as 1,234, which may be either */
-	int64_t dates, clocks;            /* ... and those that are moments, with a time of day, */
-	int64_t day_first, month_first;   /* ... that show whether the day comes first */
-	int64_t counting;                 /* numbers that are the one before plus 1 */
+	int64_t numbers, points;        /* ... of which have a decimal point */
+	int64_t words, written, commas; /* ... of which are written as $1,234.5, as 12,5, */
+	int64_t thousands;              /* ... and as 1,234, which may be either */
+	int64_t dates, clocks;          /* ... and those that are moments, with a time of day, */
+	int64_t day_first, month_first; /* ... that show whether the day comes first */
+	int64_t counting;               /* numbers that are the one before plus 1 */
 	double last;
 	int64_t looked; /* words, until `met` was full */
 	uint64_t row;   /* of the first word, or of the first that is not written as a number */

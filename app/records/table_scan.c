@@ -239,8 +239,7 @@ static int target_cells(struct scanning *s, int *bad, struct err *err)
 		double number;
 
 		*bad = plan->target_at[k];
-		if (!table_label_alone(&cell, plan->separator, &number) ||
-			!isfinite((float)number))
+		if (!table_label_alone(&cell, plan->separator, &number) || !isfinite((float)number))
 			return err_set(err, ERR_FORMAT,
 				"%s is not a finite number of 32 bits, as each of several labels "
 				"is",

@@ -162,8 +162,8 @@ static enum table_role settled(const struct table_plan *plan, struct table_colum
 		return TABLE_NUMBER;
 	if (cells->written == cells->words && !is_unclear(plan, cells))
 		return TABLE_NUMBER;
-	column->commas = cells->commas == cells->words && !is_unclear(plan, cells) &&
-			 !cells->points;
+	column->commas =
+		cells->commas == cells->words && !is_unclear(plan, cells) && !cells->points;
 	column->lax = !column->commas && all >= NUMBERS_LEAST &&
 		      100 * (cells->numbers + cells->written) >= NUMBERS_PERCENT * all;
 	if (column->commas || column->lax)

@@ -126,7 +126,9 @@ static void numbers_are_written(void **state)
 		{"+7 %", 7, 7},
 		{"5\xc2\xa0\xe2\x82\xac", 5, 5},
 		{"\xc2\xa3 1'000'000", 1e6, 1e6},
-		{"1\xe2\x80\xaf" "000,5", NAN, 1000.5},
+		{"1\xe2\x80\xaf"
+		 "000,5",
+			NAN, 1000.5},
 		{"0,123", NAN, 0.123},
 		{"12,", NAN, NAN},
 		{",5", NAN, NAN},
@@ -154,7 +156,6 @@ static void numbers_are_written(void **state)
 				fail_msg("%s, commas: %d", table[i].words, commas);
 		}
 }
-
 
 static void rows_become_inputs(void **state)
 {

@@ -28,7 +28,7 @@ static enum http_next say_page(
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"                          \
 	"<meta http-equiv=\"refresh\" content=\"2\">\n"                                            \
 	"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"             \
-	"<link rel=\"icon\" href=\"data:,\">\n"                                                   \
+	"<link rel=\"icon\" href=\"data:,\">\n"                                                    \
 	"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "                  \
 	"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { white-space: pre-wrap; "        \
 	"font-size: 14px }</style>\n"
