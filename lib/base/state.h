@@ -73,7 +73,7 @@ int state_say(const struct state_wire *wire, state_fn *visit, void *object, stru
  * fields that older files lack, or that only older files have. A file of a later version is
  * rejected (ERR_INPUT).
  */
-enum { STATE_VERSION = 19 };
+enum { STATE_VERSION = 20 };
 int state_version(const struct state *state);
 
 /* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */

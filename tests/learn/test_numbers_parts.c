@@ -154,6 +154,33 @@ static void fill_inputs(float *row, bool binary, uint64_t seed)
 		row[j] = row[j] > 0.5F;
 }
 
+static float apart(const float *a, const float *b)
+{
+	float sum = 0;
+
+	for (int j = ROWS_FIRST; j < ROWS_FIRST + 3; j++)
+		sum += (a[j] - b[j]) * (a[j] - b[j]);
+	return sum;
+}
+
+/* The nearest are told with their distances, in their order; no other row is nearer. */
+static void check_nearest(const struct bank *bank, const struct bank_nearest *nearest,
+	float (*rows)[ROWS_FIRST + 3], int count, const float *row)
+{
+	int nearer = 0;
+
+	assert_int_equal(nearest->count, count < BANK_NEAREST ? count : BANK_NEAREST);
+	for (int k = 0; k < nearest->count; k++) {
+		const int64_t at = bank_row(bank, nearest->place[k]);
+
+		assert_float_equal(nearest->distance[k], apart(rows[at], row), 1e-5);
+		assert_true(!k || nearest->distance[k] >= nearest->distance[k - 1]);
+	}
+	for (int i = 0; i < count; i++)
+		nearer += apart(rows[i], row) < nearest->distance[nearest->count - 1] - 1e-5F;
+	assert_true(nearer < BANK_NEAREST);
+}
+
 static void find_neighbours(bool binary)
 {
 	static const int counts[] = {1, 5, 16, 33, 161, 700};
@@ -169,6 +196,7 @@ static void find_neighbours(bool binary)
 	assert_int_equal(bank.binary, binary ? 2 : 0);
 	for (size_t c = 0; c < COUNT(counts); c++) {
 		float row[ROWS_PADDED] = {0}, answers[BANK_MODELS];
+		struct bank_nearest nearest;
 
 		for (; added < counts[c]; added++) {
 			float target[ROWS_TARGETS];
@@ -179,7 +207,8 @@ static void find_neighbours(bool binary)
 			bank_add(&bank, rows[added], target);
 		}
 		fill_inputs(row, binary, 3);
-		bank_ask(&bank, row, answers);
+		bank_ask(&bank, row, answers, &nearest);
+		check_nearest(&bank, &nearest, rows, added, row);
 		assert_float_equal(
 			answers[BANK_LEVEL], nearest_mean(rows, level, added, row, false), 1e-5);
 		assert_float_equal(
@@ -206,6 +235,7 @@ static void a_bank_can_be_filled_again(void **state)
 	struct rows rows;
 	struct err err = {0};
 	float row[ROWS_PADDED] = {0}, answers[BANK_MODELS], others[BANK_MODELS];
+	struct bank_nearest nearest;
 
 	assert_ok(bank_init(&bank, 3, ops(), &err), err);
 	assert_ok(bank_init(&again, 3, ops(), &err), err);
@@ -221,8 +251,10 @@ static void a_bank_can_be_filled_again(void **state)
 	bank_fill(&again, &rows, 3, &values);
 	for (uint64_t q = 0; q < 20; q++) {
 		fill(row, ROWS_FIRST + 3, 1000000 + q);
-		bank_ask(&bank, row, answers);
-		bank_ask(&again, row, others);
+		bank_ask(&bank, row, answers, &nearest);
+		assert_int_equal(bank_row(&bank, (int)(bank.seen % BANK_ROOM)),
+			bank.seen - BANK_ROOM); /* the oldest */
+		bank_ask(&again, row, others, &nearest);
 		assert_memory_equal(answers, others, sizeof(answers));
 		assert_true(answers[BANK_CHANGE] > (BANK_ROOM + 77) / 2.0);
 	}
@@ -239,8 +271,13 @@ static void a_tree_splits_where_targets_differ(void **state)
 	struct grove_tree *tree = mem_new(1, sizeof(*tree));
 	struct rows rows;
 	struct err err = {0};
-	struct grove_work work = {
-		.ops = ops(), .rows = &rows, .numbers = WIDTH, .bench = &bench, .key = 1};
+	float worth[WIDTH] = {0};
+	struct grove_work work = {.ops = ops(),
+		.rows = &rows,
+		.numbers = WIDTH,
+		.worth = worth,
+		.bench = &bench,
+		.key = 1};
 
 	assert_non_null(tree);
 	assert_ok(rows_init(&rows, WIDTH, &err), err);
@@ -265,6 +302,51 @@ static void a_tree_splits_where_targets_differ(void **state)
 	assert_float_equal(tree->node[2].sum, 30, 0);
 	assert_int_equal(tree->node[1].child, 1);
 	assert_int_equal(tree->node[2].child, 2);
+	/* The split explained everything. */
+	assert_float_equal(worth[COLUMN], 1, 1e-4);
+	assert_float_equal(work.worths, 1, 1e-4);
+	rows_release(&rows);
+	mem_free(tree);
+}
+
+/* Of 300 columns one tells something: hardly a tree tries it, but where it was of worth every one does. */
+static void trees_try_what_was_of_worth(void **state)
+{
+	enum { COUNT_ROWS = 12, COLUMN = ROWS_FIRST + 200, WIDTH = ROWS_FIRST + 300, TREES = 30 };
+	static struct grove_bench bench;
+	struct grove_tree *tree = mem_new(1, sizeof(*tree));
+	struct rows rows;
+	struct err err = {0};
+	int found[2] = {0};
+
+	assert_non_null(tree);
+	assert_ok(rows_init(&rows, WIDTH, &err), err);
+	for (int i = 0; i < COUNT_ROWS; i++) {
+		float row[WIDTH] = {[ROWS_ONE] = 1, [COLUMN] = i % 2};
+		const float target[ROWS_TARGETS] = {i % 2};
+
+		rows_add(&rows, row, target, &(struct lags_moment){i, i, 0, 1});
+	}
+	for (uint64_t k = 0; k < 2 * TREES; k++) {
+		float worth[WIDTH] = {[COLUMN] = k < TREES ? 0 : 2, [ROWS_ONE - 1] = 1e-6F};
+		struct grove_work work = {.ops = ops(),
+			.rows = &rows,
+			.targets = rows.target[ROWS_LEVEL],
+			.numbers = WIDTH,
+			.worth = worth,
+			.bench = &bench,
+			.key = k};
+
+		for (int i = 0; i < COUNT_ROWS; i++)
+			bench.bag[i] = i;
+		grove_build(&work, tree, COUNT_ROWS);
+		found[k >= TREES] += tree->nodes == 3 && tree->node[0].column == COLUMN;
+		/* What was of worth fades. */
+		if (k >= TREES)
+			assert_float_equal(worth[COLUMN], 0.9 * 2 + 1, 1e-4);
+	}
+	assert_true(found[0] < TREES);
+	assert_int_equal(found[1], TREES);
 	rows_release(&rows);
 	mem_free(tree);
 }
@@ -515,6 +597,7 @@ int main(void)
 		cmocka_unit_test(neighbours_are_the_nearest_by_binary_columns),
 		cmocka_unit_test(a_bank_can_be_filled_again),
 		cmocka_unit_test(a_tree_splits_where_targets_differ),
+		cmocka_unit_test(trees_try_what_was_of_worth),
 		cmocka_unit_test(a_blend_follows_its_records),
 		cmocka_unit_test(a_stack_combines),
 		cmocka_unit_test(intervals_hold_their_share),

@@ -22,13 +22,6 @@ struct measured {
 	float rows[BANK_ROOM], least[BLOCKS];
 };
 
-struct nearest {
-	int count;
-	float limit; /* no row that is further away counts */
-	float distance[BANK_NEAREST];
-	int place[BANK_NEAREST];
-};
-
 int bank_init(struct bank *bank, size_t inputs, const struct ops *ops, struct err *err)
 {
 	const size_t most = inputs + VALUES_EACH * VALUES_PLACES;
@@ -62,7 +55,7 @@ void bank_release(struct bank *bank)
 }
 
 /* Equals stay behind those that came before. */
-static void try_row(struct nearest *nearest, float distance, int place)
+static void try_row(struct bank_nearest *nearest, float distance, int place)
 {
 	int at;
 
@@ -112,7 +105,7 @@ static int take_first(unsigned *bits)
 	return first;
 }
 
-static void find_nearest(const struct measured *measured, int blocks, struct nearest *nearest)
+static void find_nearest(const struct measured *measured, int blocks, struct bank_nearest *nearest)
 {
 	nearest->limit = fminf(bound_of(measured, blocks), FLT_MAX);
 	for (int group = 0; group < blocks; group += LANES) {
@@ -133,12 +126,14 @@ static void find_nearest(const struct measured *measured, int blocks, struct nea
 	}
 }
 
-static float mean_of(const struct measured *measured, int blocks, const float *targets)
+static float mean_of(const struct measured *measured, int blocks, const float *targets,
+	struct bank_nearest *found)
 {
-	struct nearest nearest = {0};
+	struct bank_nearest nearest = {0};
 	double weight[BANK_NEAREST], sum = 0, weights = PRIOR, last;
 
 	find_nearest(measured, blocks, &nearest);
+	*found = nearest;
 	/* Rounding can take a distance below 0. */
 	last = nearest.count ? fmax((double)nearest.distance[nearest.count - 1], 0) : 0;
 	for (int i = 0; i < nearest.count; i++)
@@ -186,15 +181,18 @@ static void measure_binary(const struct bank *bank, const float *row, size_t row
 	}
 }
 
-void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS])
+void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS],
+	struct bank_nearest *nearest)
 {
 	const int count = (int)(bank->seen < bank->room ? bank->seen : bank->room);
 	const int blocks = (count + OPS_BLOCK - 1) / OPS_BLOCK;
 	const float *inputs = row + ROWS_FIRST;
+	struct bank_nearest by_lags;
 	struct measured measured;
 	float dense[ROWS_MOST];
 
 	answers[BANK_LEVEL] = answers[BANK_CHANGE] = 0;
+	nearest->count = 0;
 	if (!count)
 		return;
 	for (size_t k = 0; k < bank->dense; k++)
@@ -205,11 +203,11 @@ void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODE
 		measured.rows, measured.least);
 	close_measured(&measured, count, blocks);
 	if (bank->dense + bank->binary)
-		answers[BANK_LEVEL] = mean_of(&measured, blocks, bank->target[BANK_LEVEL]);
+		answers[BANK_LEVEL] = mean_of(&measured, blocks, bank->target[BANK_LEVEL], nearest);
 	/* By lags as well. */
 	bank->ops->distances(
 		bank->lags, row, LAGS, (size_t)blocks, true, measured.rows, measured.least);
-	answers[BANK_CHANGE] = mean_of(&measured, blocks, bank->target[BANK_CHANGE]);
+	answers[BANK_CHANGE] = mean_of(&measured, blocks, bank->target[BANK_CHANGE], &by_lags);
 }
 
 void bank_add(struct bank *bank, const float *row, const float target[ROWS_TARGETS])

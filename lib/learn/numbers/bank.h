@@ -33,7 +33,24 @@ struct bank {
 int bank_init(struct bank *bank, size_t inputs, const struct ops *ops, struct err *err);
 void bank_release(struct bank *bank);
 
-void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS]);
+/* Nearest neighbours by inputs, the nearest first. */
+struct bank_nearest {
+	int count;
+	float limit; /* no row that is further away counts */
+	float distance[BANK_NEAREST];
+	int place[BANK_NEAREST];
+};
+
+/* The nearest by inputs are filled in, too. */
+void bank_ask(const struct bank *bank, const float *row, float answers[BANK_MODELS],
+	struct bank_nearest *nearest);
+
+/* The number of the row at a place. */
+static inline int64_t bank_row(const struct bank *bank, int place)
+{
+	return bank->seen - 1 - (bank->seen - 1 - place) % bank->room;
+}
+
 void bank_add(struct bank *bank, const float *row, const float target[ROWS_TARGETS]);
 
 /* Refills the bank from kept rows, which use `width` numbers behind the lags and the 1. */

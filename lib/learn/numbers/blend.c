@@ -229,9 +229,9 @@ double blend_wait(struct blend *blend, double target, double answer, int late)
 	return wait;
 }
 
-void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer)
+void blend_excuse(struct blend *blend, double target, double now, double then)
 {
-	const double apart = fabs(target - answer) - fabs(target - said->answer);
+	const double apart = fabs(target - then) - fabs(target - now);
 	double share = 0;
 
 	for (int k = 0; k < BLEND_TOPS; k++)

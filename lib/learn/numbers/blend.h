@@ -75,8 +75,8 @@ void blend_learn(struct blend *blend, const struct blend_said *said, double targ
  */
 double blend_wait(struct blend *blend, double target, double answer, int late);
 
-/* Call before blend_learn for a late target: `answer` is what was answered then. */
-void blend_excuse(struct blend *blend, const struct blend_said *said, double target, double answer);
+/* Call before blend_learn for a late target: what is answered now, and what was then. */
+void blend_excuse(struct blend *blend, double target, double now, double then);
 
 /* Roughly how much each part counts in answers now; sums to 1. */
 void blend_weights(const struct blend *blend, double weights[BLEND_PARTS]);

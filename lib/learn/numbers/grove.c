@@ -196,6 +196,7 @@ static void renew(struct grove *grove, int model, const struct rows *rows, size_
 		.rows = rows,
 		.targets = rows->target[KINDS[model].target],
 		.numbers = numbers,
+		.worth = grove->worth[KINDS[model].target],
 		.bench = grove->bench};
 	double record = 0;
 	int others = 0;
@@ -294,6 +295,26 @@ static void tree_state(struct grove_tree *tree, size_t numbers, struct state *st
 	fell(tree);
 }
 
+/* Older versions had none. */
+static void worth_state(struct grove *grove, size_t numbers, struct state *state)
+{
+	bool right = true;
+
+	if (state_reading(state))
+		memset(grove->worth, 0, sizeof(grove->worth));
+	if (state_version(state) < 20)
+		return;
+	for (int k = 0; k < ROWS_TARGETS; k++) {
+		state_floats(state, "worth", grove->worth[k], numbers);
+		for (size_t j = 0; j < numbers; j++)
+			right = right && grove->worth[k][j] >= 0 && grove->worth[k][j] < 1e6F;
+	}
+	if (!right)
+		state_refuse(state, ERR_FORMAT, "columns of trees with a worth that cannot be");
+	if (state_failed(state))
+		memset(grove->worth, 0, sizeof(grove->worth));
+}
+
 void grove_state(struct grove *grove, size_t numbers, struct state *state)
 {
 	bool right = true;
@@ -312,6 +333,7 @@ void grove_state(struct grove *grove, size_t numbers, struct state *state)
 		state_refuse(state, ERR_FORMAT, "trees with records that cannot be");
 	for (int i = 0; i < GROVE_TREES && !state_failed(state); i++)
 		tree_state(&grove->tree[i], numbers, state);
+	worth_state(grove, numbers, state);
 	state_leave(state);
 	if (!state_reading(state))
 		return;

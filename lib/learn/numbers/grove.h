@@ -6,7 +6,8 @@
  * their mean, and trees are weighted by their record.
  *
  * A node takes the split with the least squared error among random columns and thresholds, each the
- * value of a random row. All randomness is a function of the seed and the tree's number.
+ * value of a random row. Some of the columns are drawn by what splits by them were worth in the
+ * models' newest trees, so inputs that tell nothing cost little. All randomness is a function of the seed and the tree's number.
  */
 #ifndef RETAIN_LEARN_NUMBERS_GROVE_H
 #define RETAIN_LEARN_NUMBERS_GROVE_H
@@ -48,6 +49,7 @@ struct grove {
 	uint64_t seed;
 	struct grove_tree *tree;
 	struct grove_model model[GROVE_MODELS];
+	float worth[ROWS_TARGETS][ROWS_MOST]; /* of columns, for trees of a target */
 	const struct ops *ops;
 	struct grove_bench *bench; /* to build a tree; NULL in a copy */
 };

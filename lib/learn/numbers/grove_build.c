@@ -7,6 +7,9 @@
 
 enum { DEEPEST = 14, LEAST_LEAF = 3 };
 enum { TRY_PRICE = 12 }; /* of a column in a node, beside its visits */
+enum { GUIDED = 3 };     /* columns of a node that are drawn by their worth, at most */
+
+static const float KEEP_WORTH = 0.9F; /* from tree to tree */
 
 /* A node to split: bag[from..to-1]. */
 struct branch {
@@ -176,10 +179,45 @@ static bool count_node(
 		sum += target;
 		squares += target * target;
 	}
+	work->apart = b->node ? work->apart : squares - sum * sum / (float)rows;
 	tree->node[b->node] = (struct grove_node){INFINITY, sum, (float)rows, 0, (int16_t)b->node};
 	*least = sum * sum / (float)rows + 1e-6F * squares + 1e-12F;
 	return squares - sum * sum / (float)rows > 1e-6F * squares && rows >= 2 * LEAST_LEAF &&
 	       b->depth < DEEPEST && tree->nodes + 2 <= GROVE_NODES;
+}
+
+static void fade_worth(struct grove_work *work)
+{
+	work->worths = 0;
+	for (size_t j = 0; j < work->numbers; j++)
+		work->worths += work->worth[j] *= KEEP_WORTH;
+}
+
+/* A split is worth the share of the root's error that it explains. */
+static void add_worth(struct grove_work *work, size_t column, float gain)
+{
+	work->worth[column] += gain / work->apart;
+	work->worths += gain / work->apart;
+}
+
+static size_t draw_by_worth(struct grove_work *work)
+{
+	float left = grove_draw_share(work) * work->worths;
+	size_t j = 0;
+
+	while (j + 1 < work->numbers && left >= work->worth[j])
+		left -= work->worth[j++];
+	return j == ROWS_ONE ? 0 : j;
+}
+
+static size_t draw_column(struct grove_work *work, size_t k)
+{
+	size_t column;
+
+	if (work->worths > 0 && k % 2 == 0 && k < 2 * GUIDED)
+		return draw_by_worth(work);
+	column = (size_t)grove_draw(work, work->numbers - 1);
+	return column + (column >= ROWS_ONE);
 }
 
 void grove_build(struct grove_work *work, struct grove_tree *tree, int count)
@@ -189,24 +227,25 @@ void grove_build(struct grove_work *work, struct grove_tree *tree, int count)
 	struct branch stack[2 * DEEPEST + 2] = {{0, count, 0, 0}};
 	int waiting = 1;
 
+	fade_worth(work);
 	tree->nodes = 1;
 	while (waiting) {
 		const struct branch b = stack[--waiting];
 		struct grove_node *node = &tree->node[b.node];
 		struct split split = {0};
+		float least;
 		int middle;
 
-		if (!count_node(work, tree, &b, &split.gain))
+		if (!count_node(work, tree, &b, &least))
 			continue;
+		split.gain = least;
 		draw_sample(work, &b);
-		for (size_t k = 0; k < tries; k++) {
-			const size_t column = (size_t)grove_draw(work, columns);
-
-			try_column(work, &b, node->sum, column + (column >= ROWS_ONE), &split);
-		}
+		for (size_t k = 0; k < tries; k++)
+			try_column(work, &b, node->sum, draw_column(work, k), &split);
 		middle = split.found ? part_rows(work, &b, &split) : b.from;
 		if (middle == b.from || middle == b.to)
 			continue;
+		add_worth(work, split.column, split.gain - least);
 		node->column = (int16_t)split.column;
 		node->threshold = split.threshold;
 		node->child = (int16_t)tree->nodes;

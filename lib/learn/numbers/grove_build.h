@@ -21,6 +21,8 @@ struct grove_work {
 	const struct rows *rows;
 	const float *targets; /* of all places of rows */
 	size_t numbers;       /* of a row, in use */
+	float *worth, worths; /* of columns, and their sum */
+	float apart;          /* squared error of the root */
 	struct grove_bench *bench;
 	int32_t sample[GROVE_SAMPLE]; /* of the node in hand */
 	uint64_t key, drawn, bits;    /* of random numbers */

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { CHOOSE_EVERY = 64, COPIED = 4096, LAGS_QUICK = 60 };
+enum { CHOOSE_EVERY = 64, LAGS_QUICK = 60 };
 
 static const int CANDIDATES[LAGS_CANDIDATES] = {4, 5, 6, 7, 8, 10, 12, 14, 20, 24, 28, 30, 48, 52,
 	60, 96, 120, 144, 168, 240, 288, 336, 365, 672};
@@ -30,6 +30,11 @@ void lags_release(struct lags *lags)
 static double *target_at(const struct lags *lags, int64_t i)
 {
 	return lags->history + i % LAGS_HISTORY;
+}
+
+double lags_target(const struct lags *lags, int64_t i)
+{
+	return *target_at(lags, i);
 }
 
 struct lags_moment lags_moment_of(
@@ -182,7 +187,7 @@ unsigned lags_choose(struct lags *lags)
 /* Copies what answers can reach: a season before now, and the one before it. */
 void lags_copy(struct lags *to, const struct lags *from)
 {
-	const int64_t count = from->seen < COPIED ? from->seen : COPIED;
+	const int64_t count = from->seen < LAGS_COPIED ? from->seen : LAGS_COPIED;
 	const size_t first = (size_t)((from->seen - count) % LAGS_HISTORY);
 	const size_t whole =
 		(size_t)count <= LAGS_HISTORY - first ? (size_t)count : LAGS_HISTORY - first;

@@ -21,6 +21,7 @@ enum {
 	SEASONS = 2,
 	LAGS = 4 + 2 * SEASONS,
 	LAGS_HISTORY = 1 << 15, /* targets that are kept */
+	LAGS_COPIED = 4096,     /* ... in copies */
 	LAGS_CANDIDATES = 24,
 	LAGS_MEDIAN = 25
 };
@@ -41,6 +42,9 @@ struct lags_moment {
 
 int lags_init(struct lags *lags, struct err *err);
 void lags_release(struct lags *lags);
+
+/* Target i, one of the newest LAGS_COPIED. */
+double lags_target(const struct lags *lags, int64_t i);
 
 /* base: the newest known target; 0 before the first. */
 struct lags_moment lags_moment_of(

@@ -104,6 +104,8 @@ static int make(struct numbers *numbers, bool copy, struct err *err)
 	level_init(&numbers->level);
 	since_init(&numbers->since);
 	blend_init(&numbers->blend, NUMBERS_PARTS);
+	again_init(&numbers->again);
+	foretold_init(&numbers->foretold);
 	band_init(&numbers->band, config->coverage);
 	if ((code = lags_init(&numbers->lags, err)) ||
 		(code = values_init(&numbers->values, inputs, err)) ||
@@ -182,6 +184,8 @@ void numbers_copy(struct numbers *copy, const struct numbers *numbers)
 {
 	copy->level = numbers->level;
 	copy->blend = numbers->blend;
+	copy->again = numbers->again;
+	copy->foretold = numbers->foretold;
 	copy->band = numbers->band;
 	copy->late = numbers->late;
 	copy->since = numbers->since;
@@ -283,6 +287,8 @@ void numbers_state(struct numbers *numbers, struct state *state)
 	for (int k = 0; k < LINEARS; k++)
 		if (state_reading(state) && linear_kinds[k].since > state_version(state))
 			blend_begin(&numbers->blend, LINEAR + k);
+	again_state(&numbers->again, state);
+	foretold_state(&numbers->foretold, &numbers->values, state);
 	band_state(&numbers->band, state);
 	late_state(numbers, state);
 	state_leave(state);

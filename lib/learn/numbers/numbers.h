@@ -8,8 +8,10 @@
  * - nearest neighbours and forests, of values and of residuals of least squares.
  *
  * Models see targets in units of a robust scale, relative to a running mean or to the newest
- * target. They are blended by their records (learn/numbers/blend.h), and an interval follows the
- * blend's errors (learn/numbers/band.h). No single outlier can carry the answer away.
+ * target. They are blended by their records (learn/numbers/blend.h). Rows that come again
+ * (learn/numbers/again.h) and outliers that an input foretells (learn/numbers/foretold.h) may have
+ * an answer of their own. An interval follows the answer's errors (learn/numbers/band.h). No single
+ * outlier can carry the answer away.
  *
  * Answers are always finite. Results do not depend on threads.
  */

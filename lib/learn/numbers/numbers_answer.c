@@ -74,15 +74,26 @@ static double ask_linear(const struct numbers *numbers, int k,
 			rls->ops->row_dot(rls->weights + features, row, kind->numbers));
 }
 
-/* Parts' answers in the user's units, clipped to the window's range or up to the newest target. */
+struct bounds {
+	double low, high;
+};
+
+/* Of answers: the window's range, or up to the newest target. */
+static struct bounds bounds_of(const struct level *level, double base)
+{
+	const double reach = level_reach(level);
+
+	return (struct bounds){fmax(fmin(level->least, base), level->low - reach),
+		fmin(fmax(level->most, base), level->high + reach)};
+}
+
+/* Parts' answers in the user's units, clipped. */
 static void ask_parts(const struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const struct lags_moment *moment, const float *row, struct numbers_said *said)
 {
 	const struct level *level = &numbers->level;
 	const double scale = level->scale, centre = level->centre, base = moment->base;
-	const double reach = level_reach(level);
-	const double low = fmax(fmin(level->least, base), level->low - reach);
-	const double high = fmin(fmax(level->most, base), level->high + reach);
+	const struct bounds bounds = bounds_of(level, base);
 	double *part = said->blend.part;
 
 	part[LAST] = base;
@@ -105,7 +116,45 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 		part[TREES + k] = from + scale * (double)said->trees[k];
 	}
 	for (int k = LAST + 1; k < NUMBERS_PARTS; k++)
-		part[k] = isfinite(part[k]) ? within(part[k], low, high) : base;
+		part[k] = isfinite(part[k]) ? within(part[k], bounds.low, bounds.high) : base;
+}
+
+/*
+ * The mean of targets of neighbours that are so close that the row comes again. Not with late labels:
+ * neighbours learn behind, so those of a row when its label comes are newer than when it was asked about.
+ */
+static void ask_again(
+	const struct numbers *numbers, const struct lags_moment *moment, struct numbers_said *said)
+{
+	const struct bounds bounds = bounds_of(&numbers->level, moment->base);
+	const struct bank_nearest *nearest = &said->nearest;
+	const double near = again_near(&numbers->again);
+	double sum = 0;
+	int count = 0;
+
+	while (!numbers->late && count < nearest->count && (double)nearest->distance[count] <= near)
+		sum += lags_target(
+			&numbers->lags, bank_row(&numbers->bank, nearest->place[count++]));
+	said->again.distance = nearest->count ? fmax((double)nearest->distance[0], 0) : INFINITY;
+	said->again.repeats = count > 0;
+	said->again.value = count ? within(sum / count, bounds.low, bounds.high) : 0;
+	again_ask(&numbers->again, said->blend.answer, &said->again);
+}
+
+static void ask_blend(const struct numbers *numbers, const struct numbers_samples *samples, int i,
+	const struct lags_moment *moment, struct numbers_said *said)
+{
+	const float *raw = samples->raw ? samples->raw + (size_t)i * numbers->config.floats : NULL;
+	/* While an outlier stays, the last value is better. */
+	const float *sign = numbers->level.outlier ? NULL : raw;
+
+	blend_ask(&numbers->blend, &said->blend);
+	ask_again(numbers, moment, said);
+	said->foretold = foretold_ask(&numbers->foretold, sign);
+	said->answer = said->again.answer;
+	if (said->foretold.speaks)
+		said->answer +=
+			gate_open(numbers->foretold.record) * (said->foretold.value - said->answer);
 }
 
 static void look(const struct numbers *numbers, const struct numbers_samples *samples, int i,
@@ -114,12 +163,13 @@ static void look(const struct numbers *numbers, const struct numbers_samples *sa
 	fill_row(numbers, samples, i, moment, row);
 	memset(said->near, 0, sizeof(said->near));
 	memset(said->trees, 0, sizeof(said->trees));
+	said->nearest.count = 0;
 	if (!numbers->config.lean) {
-		bank_ask(&numbers->bank, row, said->near);
+		bank_ask(&numbers->bank, row, said->near, &said->nearest);
 		grove_ask(&numbers->grove, row, said->trees, &said->leaves);
 	}
 	ask_parts(numbers, samples, i, moment, row, said);
-	blend_ask(&numbers->blend, &said->blend);
+	ask_blend(numbers, samples, i, moment, said);
 }
 
 void numbers_look(struct numbers *numbers, const struct numbers_samples *samples, int i,
@@ -135,7 +185,7 @@ void numbers_look(struct numbers *numbers, const struct numbers_samples *samples
 		return;
 	}
 	ask_parts(numbers, samples, i, moment, row, said);
-	blend_ask(&numbers->blend, &said->blend);
+	ask_blend(numbers, samples, i, moment, said);
 }
 
 static float to_float(double value)
@@ -161,7 +211,7 @@ void numbers_answer(
 		const struct lags_moment moment = moment_now(numbers, i);
 
 		look(numbers, samples, i, &moment, row, &said);
-		put_answer(said.blend.answer, half, answers);
+		put_answer(said.answer, half, answers);
 	}
 }
 
@@ -177,7 +227,7 @@ void numbers_ask(struct numbers *numbers, const struct numbers_samples *samples,
 		const struct lags_moment moment = moment_now(numbers, i);
 
 		look(numbers, samples, i, &moment, numbers_row(numbers, i), &numbers->said[i]);
-		put_answer(numbers->said[i].blend.answer, half, answers);
+		put_answer(numbers->said[i].answer, half, answers);
 	}
 	numbers->asked = samples->n;
 }

@@ -60,10 +60,14 @@ static void grow_rows(struct rows *to, const struct rows *from, const struct pla
 	}
 }
 
-static void grow_grove(struct grove *to, const struct grove *from, const struct places *places)
+static void grow_grove(
+	struct grove *to, const struct grove *from, size_t numbers, const struct places *places)
 {
 	memcpy(to->model, from->model, sizeof(to->model));
 	memcpy(to->tree, from->tree, GROVE_TREES * sizeof(*to->tree));
+	for (int k = 0; k < ROWS_TARGETS; k++)
+		for (size_t j = 0; j < numbers; j++)
+			to->worth[k][moved(places, j)] = from->worth[k][j];
 	for (int i = 0; i < GROVE_TREES; i++)
 		for (int k = 0; k < to->tree[i].nodes; k++) {
 			struct grove_node *node = &to->tree[i].node[k];
@@ -81,6 +85,8 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 		return;
 	to->level = from->level;
 	to->blend = from->blend;
+	to->again = from->again;
+	to->foretold = from->foretold;
 	to->band = from->band;
 	to->late = from->late;
 	to->taught = from->taught;
@@ -102,7 +108,7 @@ void numbers_grow(struct numbers *to, const struct numbers *from)
 	grow_rows(&to->rows, &from->rows,
 		&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
 	if (!to->config.lean)
-		grow_grove(&to->grove, &from->grove,
+		grow_grove(&to->grove, &from->grove, numbers_used(from),
 			&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
 	numbers_fill_bank(to);
 }

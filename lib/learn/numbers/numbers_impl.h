@@ -2,9 +2,12 @@
 #ifndef RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
 #define RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
 
+#include "learn/numbers/again.h"
 #include "learn/numbers/band.h"
 #include "learn/numbers/bank.h"
 #include "learn/numbers/blend.h"
+#include "learn/numbers/foretold.h"
+#include "learn/numbers/gate.h"
 #include "learn/numbers/grove.h"
 #include "learn/numbers/lags.h"
 #include "learn/numbers/level.h"
@@ -41,8 +44,12 @@ extern const struct linear_kind {
 /* Cached answers for a sample of the current step. */
 struct numbers_said {
 	struct blend_said blend;
+	struct again_said again;
+	struct foretold_said foretold;
+	double answer;
 	double linear; /* the forecast, from the base, in scales */
 	float near[BANK_MODELS], trees[GROVE_MODELS];
+	struct bank_nearest nearest;
 	struct grove_leaves leaves;
 };
 
@@ -57,6 +64,8 @@ struct numbers {
 	struct bank bank;
 	struct grove grove;
 	struct blend blend;
+	struct again again;
+	struct foretold foretold;
 	struct band band;
 	int late; /* rows that the newest target was late by */
 	/* A copy has none of these. */

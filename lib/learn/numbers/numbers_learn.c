@@ -157,6 +157,7 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 	learn_rows(numbers, i);
 	change = level->outlier ? 0 : value.level - from.base;
 	level_follow(level, value.level, change);
+	foretold_learn(&numbers->foretold, &numbers->values, raw, number, level->outlier);
 	values = values_learn(
 		&numbers->values, raw, value.level - level->centre, change - level->drift);
 	since_learn(
@@ -167,7 +168,7 @@ static void teach(struct numbers *numbers, const struct numbers_samples *samples
 
 /* answer, half: what was answered about the sample, and half its interval. */
 static void score(struct numbers *numbers, const struct lags_moment *moment,
-	const struct blend_said *said, double number, double answer, double half)
+	const struct numbers_said *said, double number, double answer, double half)
 {
 	/* Errors of rows that were asked about together are correlated. */
 	const int64_t ahead = moment->at - moment->known - numbers->late;
@@ -176,8 +177,13 @@ static void score(struct numbers *numbers, const struct lags_moment *moment,
 	const double scale = numbers->level.count < SETTLED ? 0 : numbers->level.scale;
 
 	if (numbers->late)
-		blend_excuse(&numbers->blend, said, number, answer);
-	blend_learn(&numbers->blend, said, number, share, LEAST_ERROR * scale);
+		blend_excuse(&numbers->blend, number, said->answer, answer);
+	again_learn(&numbers->again, &said->again, number, said->blend.answer, numbers->blend.error,
+		share);
+	if (said->foretold.speaks)
+		gate_learn(&numbers->foretold.record, number, said->again.answer,
+			said->foretold.value, numbers->blend.error, share);
+	blend_learn(&numbers->blend, &said->blend, number, share, LEAST_ERROR * scale);
 	band_learn(&numbers->band, number - answer, half, numbers->late);
 }
 
@@ -208,8 +214,8 @@ static void learn_piece(
 		moment.at += i;
 		/* Before any target was known, answers were blind guesses. */
 		if (known && (moment.known || !samples->late))
-			score(numbers, &moment, &numbers->said[i].blend, (double)labels[i].number,
-				then ? (double)said[NUMBER_VALUE] : numbers->said[i].blend.answer,
+			score(numbers, &moment, &numbers->said[i], (double)labels[i].number,
+				then ? (double)said[NUMBER_VALUE] : numbers->said[i].answer,
 				then ? (double)said[NUMBER_HIGH] - (double)said[NUMBER_VALUE]
 				     : half);
 		teach(numbers, samples, i, moment, from,

@@ -52,6 +52,16 @@ static bool holds(const struct values_column *column, int at, float value)
 	return at < column->count && column->value[at] == value;
 }
 
+double values_visits(const struct values *values, int column, float value)
+{
+	const struct values_column *of = &values->column[column];
+	const int at = find(of, value);
+
+	if (of->count < 0 || !isfinite(value))
+		return INFINITY;
+	return holds(of, at, value) ? of->visits[at] : 0;
+}
+
 static float shrunk(const struct values_column *column, const double *sums, int at, double scale)
 {
 	return (float)within(sums[at] / (column->visits[at] + SHRINK) / scale, -MOST, MOST);

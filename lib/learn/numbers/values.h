@@ -60,6 +60,9 @@ static inline bool values_binary(const struct values *values, size_t column)
 	return column < VALUES_COLUMNS && values->binary[column];
 }
 
+/* Decayed count of rows in which the column had this value; infinite if it has too many values. */
+double values_visits(const struct values *values, int column, float value);
+
 /* level, change: the target's distance to its centre, its change's to the usual change. */
 struct values_change values_learn(
 	struct values *values, const float *raw, double level, double change);
