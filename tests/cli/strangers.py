@@ -338,16 +338,20 @@ def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
+def write_grey(path, side, pixel):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    rows = b"".join(b"\0" + bytes(pixel(row, column) for column in range(side)) for row in range(side))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
 def folder_of_pictures(name, side, count):
     """PNG files in two folders: bright above or bright below."""
     dots = random.Random(side)
     for i in range(count):
-        os.makedirs("%s/%s" % (name, "ab"[i % 2]), exist_ok=True)
-        rows = b"".join(b"\0" + bytes(dots.randrange(128) + 127 * ((2 * row >= side) == i % 2) for _ in range(side))
-                        for row in range(side))
-        with open("%s/%s/%d.png" % (name, "ab"[i % 2], i), "wb") as file:
-            file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
-                       chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        write_grey("%s/%s/%d.png" % (name, "ab"[i % 2], i), side,
+                   lambda row, _, i=i: dots.randrange(128) + 127 * ((2 * row >= side) == i % 2))
 
 
 def config_of(folder):
@@ -374,6 +378,29 @@ def pictures_in_folders():
             "a few large pictures are seen small", code, why)
     code, _, why = run("run", "large", *once, "--set", "image.size=97", "--out", "large-run")
     verdict(code == 0 and arch_of("large-run") == ["resnet18"], "those that are seen large have a larger net", code, why)
+
+
+def gists_of_few_pictures():
+    """Which way waves run is seen at a glance; beside a slow net that stays as it is."""
+    dots = random.Random(5)
+    for i in range(96):
+        across, down, shift = (6, 2, -2, -6)[i % 4], (2, 6, 6, 2)[i % 4], dots.randrange(20)
+        write_grey("waves/%s/%d.png" % ("abcd"[i % 4], i), 20, lambda row, column, by=(across, down, shift):
+                   80 + 4 * abs((by[0] * column + by[1] * row + by[2]) % 20 - 10) + dots.randrange(60))
+    told_of = {}
+    for heads in "gist", "none":
+        code, out, why = run("run", "waves", "--json", "--set", "fast.heads=" + heads, "--out", "waves-" + heads)
+        told_of[heads] = told(out) if code == 0 else {"le": 0, "why": why}
+    code, out, why = run("run", "waves", "--json", "--out", "waves-run")
+    verdict(code == 0 and told(out)["le"] == told_of["gist"]["le"], "few pictures have gists by default", code, out, why)
+    verdict(told_of["gist"]["le"] > told_of["none"]["le"] + 0.1, "and are learned sooner by them", told_of)
+    nets = []
+    for heads in told_of:
+        with open("waves-" + heads + "/model.safetensors", "rb") as file:
+            nets.append(file.read())
+    verdict(nets[0] == nets[1] and told_of["gist"]["le_ever"] == told_of["none"]["le_ever"], "the slow net stays", told_of)
+    code, out, why = run("verify-resume", "--kills", "2", "--set", "stream.source=waves")
+    verdict(code == 0, "gists, killed and resumed, come to the same bits", code, out, why)
 
 
 def pictures_that_cannot_be_read():
@@ -461,6 +488,7 @@ what_looks_wrong_is_said()
 dates_that_are_none()
 pictures_in_an_array()
 pictures_in_folders()
+gists_of_few_pictures()
 pictures_that_cannot_be_read()
 pictures_without_classes()
 another_schema()

@@ -157,6 +157,9 @@ static void pipes_are_as_files(void **state)
 	struct options *large = made(SETTINGS("stream.source=stdin", "model.input=3,64,97"));
 	struct options *still =
 		made(SETTINGS("stream.source=stdin", "model.input=3,32,32", "stream.order=random"));
+	struct options *net =
+		made(SETTINGS("stream.source=stdin", "model.input=3,32,32", "model.arch=net:own"));
+	struct options *vectors = made(SETTINGS("stream.source=stdin", "model.input=32,1,1"));
 
 	(void)state;
 	for (const char *const *key = keys; *key; key++)
@@ -164,11 +167,14 @@ static void pipes_are_as_files(void **state)
 	assert_value(pipe, "stdin.per_step", "1");
 	assert_value(pictures, "model.arch", "cnn:16,32,64,128");
 	assert_value(pictures, "fast.layers", "head");
-	assert_value(pictures, "fast.heads", "units, near, labels");
+	assert_value(pictures, "fast.heads", "units, near, labels, gist");
 	assert_value(pictures, "fast.mix_by", "pool");
 	assert_value(still, "fast.layers", "all");
-	assert_value(still, "fast.heads", "none");
-	assert_value(still, "fast.mix_by", "all");
+	assert_value(still, "fast.heads", "gist");
+	assert_value(still, "fast.mix_by", "pool");
+	assert_value(net, "fast.heads", "none");
+	assert_value(net, "fast.mix_by", "all");
+	assert_value(vectors, "model.arch", "mlp:64");
 	assert_value(large, "model.arch", "resnet18");
 	assert_value(large, "run.step_epochs", "8");
 	options_free(file);
@@ -176,6 +182,8 @@ static void pipes_are_as_files(void **state)
 	options_free(pictures);
 	options_free(large);
 	options_free(still);
+	options_free(net);
+	options_free(vectors);
 }
 
 static void built_in_streams_have_presets(void **state)

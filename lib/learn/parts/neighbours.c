@@ -6,6 +6,7 @@
 #include "learn/parts/neighbours.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/portable_math.h"
@@ -178,7 +179,7 @@ void neighbours_predict(const struct part *part, const float *features, float *p
 	const int classes = neighbours->config.classes;
 	struct found found[NEIGHBOURS_MOST];
 	const int count = find(neighbours, features, found);
-	double weights[NEIGHBOURS_MOST], sum = 0;
+	double weights[NEIGHBOURS_MOST], sum = neighbours->config.doubt;
 
 	for (int i = 0; i < count; i++) {
 		weights[i] = portable_exp(
@@ -186,9 +187,34 @@ void neighbours_predict(const struct part *part, const float *features, float *p
 		sum += weights[i];
 	}
 	for (int class = 0; class < classes; class ++)
-		probabilities[class] = count ? 0 : 1 / (float)classes;
+		probabilities[class] =
+			(float)(count ? neighbours->config.doubt / sum / classes : 1.0 / classes);
 	for (int i = 0; i < count; i++)
 		probabilities[found[i].label] += (float)(weights[i] / sum);
+}
+
+static size_t rows_size(const struct neighbours *n, int64_t rows)
+{
+	return (size_t)rows * (size_t)n->config.dim * sizeof(float);
+}
+
+size_t neighbours_copied(const struct part *part)
+{
+	const struct neighbours *n = (const struct neighbours *)part;
+
+	return sizeof(*n) + rows_size(n, n->room) + (size_t)n->room * sizeof(*n->labels);
+}
+
+void neighbours_copy(const struct part *part, void *to)
+{
+	const struct neighbours *n = (const struct neighbours *)part;
+	struct neighbours *made = to;
+
+	*made = *n;
+	made->rows = (float *)(made + 1);
+	made->labels = (int32_t *)(made->rows + n->room * n->config.dim);
+	memcpy(made->rows, n->rows, rows_size(n, n->count));
+	memcpy(made->labels, n->labels, (size_t)n->count * sizeof(*n->labels));
 }
 
 void neighbours_state(struct part *part, struct state *state)
@@ -232,14 +258,14 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	return neighbours_new(part, &config, err);
 }
 
-static double macs(const struct part *part)
+double neighbours_macs(const struct part *part)
 {
 	const struct neighbours *neighbours = (const struct neighbours *)part;
 
 	return (double)neighbours->config.dim * (double)neighbours->count;
 }
 
-static double bytes(const struct part *part)
+double neighbours_bytes(const struct part *part)
 {
 	const struct neighbours *neighbours = (const struct neighbours *)part;
 
@@ -255,7 +281,7 @@ const struct part_type part_knn = {
 	.reserve = neighbours_reserve,
 	.ask = neighbours_predict,
 	.add = neighbours_add,
-	.macs = macs,
-	.bytes = bytes,
+	.macs = neighbours_macs,
+	.bytes = neighbours_bytes,
 	.state = neighbours_state,
 };

@@ -10,6 +10,7 @@
 #ifndef RETAIN_LEARN_PARTS_NEIGHBOURS_H
 #define RETAIN_LEARN_PARTS_NEIGHBOURS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -23,6 +24,7 @@ struct neighbours_config {
 	int nearest;   /* up to NEIGHBOURS_MOST; 20 is usual */
 	double width;  /* 0.03 is usual */
 	uint64_t seed; /* decides which rows are replaced */
+	double doubt;  /* what all classes together get beside the nearest row's 1 */
 };
 
 struct part;
@@ -44,6 +46,14 @@ int64_t neighbours_count(const struct part *part);
  * rows. May run on several threads, but not while samples are added.
  */
 void neighbours_predict(const struct part *part, const float *features, float *probabilities);
+
+/* A copy in so many bytes of the caller's, for neighbours_predict alone. Banks with room only. */
+size_t neighbours_copied(const struct part *part);
+void neighbours_copy(const struct part *part, void *to);
+
+/* Multiply-adds of a sample, and memory. */
+double neighbours_macs(const struct part *part);
+double neighbours_bytes(const struct part *part);
 
 void neighbours_state(struct part *part, struct state *state);
 

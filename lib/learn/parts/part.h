@@ -46,7 +46,9 @@ struct part_samples {
 	const float *
 		features; /* (n, net_features): inputs of the slow net's last layer; NULL unless some part wants them */
 	const float *slow; /* (n, classes): the slow net's probabilities; set if features are */
-	int64_t first;     /* id of the first one, once labels are known */
+	const float
+		*gist; /* rows of learn/parts/gist_features.h; NULL unless some part wants them */
+	int64_t first; /* id of the first one, once labels are known */
 	const union target *labels; /* NULL: not revealed yet */
 	int n;
 };
@@ -72,7 +74,8 @@ struct part {
 	const struct part_type *type;
 	int recent;    /* the most that part_recent is asked for */
 	bool features; /* wants features, */
-	bool raw;      /* ... inputs as they came */
+	bool raw;      /* ... inputs as they came, */
+	bool gist;     /* ... gists of pictures */
 	bool apart;    /* its weights (part_type.weights) cannot be had */
 };
 
@@ -84,6 +87,8 @@ struct part_questions {
 	const float *
 		features; /* (n, width): inputs of its last layer; NULL unless some part wants them */
 	int width;
+	const float
+		*gist; /* rows of learn/parts/gist_features.h; NULL unless some part wants them */
 };
 
 /* A kind. Functions may be NULL where noted. */
@@ -141,11 +146,11 @@ struct part_type {
 };
 
 /* In checkpoint order; append new ones. */
-enum { PART_TYPES = 14 };
+enum { PART_TYPES = 15 };
 extern const struct part_type *const part_types[PART_TYPES];
 extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part_newton,
 	part_hidden, part_labels, part_windows, part_forest, part_young, part_values, part_sparse,
-	part_units, part_near;
+	part_units, part_near, part_gist;
 
 /* A `check` for kinds that cannot take images. */
 int part_for_vectors(const struct learner_config *config, struct err *err);

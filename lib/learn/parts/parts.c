@@ -7,13 +7,13 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "learn/parts/parts.h"
+#include "learn/parts/gist_features.h"
 
 static const double NET_SHARE = 2; /* of the slow net in answers about ever; see part_type.share */
 
 const struct part_type *const part_types[PART_TYPES] = {&part_fast, &part_ridge, &part_knn,
 	&part_linear, &part_newton, &part_hidden, &part_labels, &part_windows, &part_forest,
-	&part_young, &part_values, &part_sparse, &part_units, &part_near};
+	&part_young, &part_values, &part_sparse, &part_units, &part_near, &part_gist};
 
 /* A part and its models of the mixture. */
 static int make_part(struct parts *parts, const struct part_type *type, int models,
@@ -49,12 +49,14 @@ static int make_part(struct parts *parts, const struct part_type *type, int mode
 static int make_buffers(struct parts *parts, const struct part_view *view, struct err *err)
 {
 	const size_t classes = (size_t)parts->mix.classes, room = (size_t)parts->room;
-	bool scores = true, rows = false, raw = false, whole;
+	const struct picture_shape shape = gist_shape(view->net);
+	bool scores = true, rows = false, raw = false, gist = false, whole;
 
 	for (int i = 1; i <= parts->count; i++) {
 		scores = scores && parts->models[i].part->type->scores;
 		rows = rows || parts->models[i].part->type->ask;
 		raw = raw || parts->models[i].part->raw;
+		gist = gist || parts->models[i].part->gist;
 	}
 	whole = (parts->inputs = mem_new(room * view->floats, sizeof(float))) &&
 		(!raw || ((parts->raw = mem_new(PART_CHUNK * view->floats, sizeof(float))) &&
@@ -62,6 +64,8 @@ static int make_buffers(struct parts *parts, const struct part_view *view, struc
 					  PART_CHUNK * view->floats, sizeof(float))))) &&
 		(!parts->width ||
 			(parts->features = mem_new(room * parts->width, sizeof(float)))) &&
+		(!gist || (parts->gist = mem_new(
+				   PART_CHUNK * ((size_t)gist_size(&shape) + 1), sizeof(float)))) &&
 		(!rows ||
 			(parts->rows = mem_new(PART_CHUNK * (view->floats + 1), sizeof(float)))) &&
 		(parts->losses = mem_new(room, sizeof(float))) &&
@@ -103,6 +107,7 @@ static void parts_free(struct beside *beside)
 			part_types[i]->free(parts->list[i]);
 	mem_free(parts->inputs);
 	mem_free(parts->features);
+	mem_free(parts->gist);
 	mem_free(parts->rows);
 	mem_free(parts->losses);
 	mem_free(parts->ones);

@@ -45,6 +45,7 @@ struct parts {
 	float *inputs;           /* [room][floats] */
 	float *raw;              /* [PART_CHUNK][floats]: as they came; NULL: no part wants them */
 	float *features;
+	float *gist; /* [PART_CHUNK] rows of learn/parts/gist_features.h; NULL: no part wants them */
 	float *rows;          /* [PART_CHUNK][floats + 1]; NULL: no part works sample by sample */
 	float *losses, *ones; /* [room] */
 	float *logits;        /* [room][classes], */
@@ -58,8 +59,8 @@ struct parts {
 	int64_t steps;    /* time steps, */
 	double slow_hits; /* and the sum of the EVER answer's accuracies */
 	/*
-	 * With pools: what the mixture was told, the slow net's probabilities and the features are
-	 * those of so many samples, of this version and question. So a sample that is revealed
+	 * With pools: what the mixture was told, the slow net's probabilities, features and gists
+	 * are those of so many samples, of this version and question. So a sample that is revealed
 	 * right after it was asked about is not computed twice.
 	 */
 	struct {
@@ -88,6 +89,9 @@ int parts_learn(struct beside *beside, const struct part_view *view,
 
 /* Computes the slow net's logits for a chunk, and its features if some part wants them. */
 int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err);
+
+/* Gists of a chunk, if some part wants them. */
+void parts_glance(struct parts *parts, struct part_samples *samples);
 
 /*
  * A part model's probabilities and, if labels are known, losses in the buffer; parts_fill_rows

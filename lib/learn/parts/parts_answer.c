@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/parts/gist_features.h"
 #include "learn/parts/parts.h"
 #include "nn/ops.h"
 
@@ -62,6 +63,17 @@ int parts_look(struct parts *parts, struct part_samples *samples, float *logits,
 	parts->heard.n = 0;
 	return runner_features(view->runner, view->params, view->stats, samples->inputs, samples->n,
 		logits, parts->features, err);
+}
+
+void parts_glance(struct parts *parts, struct part_samples *samples)
+{
+	const struct picture_shape shape = gist_shape(samples->view->net);
+
+	if (!parts->gist)
+		return;
+	parts->heard.n = 0;
+	gist_rows(&shape, samples->view->engine->team, samples->inputs, samples->n, parts->gist);
+	samples->gist = parts->gist;
 }
 
 void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS])
@@ -191,8 +203,10 @@ static int ask_part(struct parts *parts, const struct asking *a, int model, stru
 
 static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 {
-	int code = ask_slow(parts, a, err);
+	int code;
 
+	parts_glance(parts, &a->samples);
+	code = ask_slow(parts, a, err);
 	for (int i = 1; i <= parts->count && !code; i++)
 		code = ask_part(parts, a, i, err);
 	if (!code && a->pool) {

@@ -74,6 +74,7 @@ static void recall(struct parts *parts, struct part_samples *samples, int *hits)
 {
 	samples->features = parts->features;
 	samples->slow = parts->slow;
+	samples->gist = parts->gist;
 	for (int i = 1; i < parts->mix.count; i++)
 		if (!mix_answers(&parts->mix, i))
 			mix_pass(&parts->mix, i, samples->n);
@@ -114,6 +115,7 @@ static int score(struct parts *parts, struct part_samples *samples, int *hits, s
 	}
 	if (parts->answer)
 		memset(parts->answer, 0, size);
+	parts_glance(parts, samples);
 	code = score_slow(parts, samples, hits, err);
 	for (int i = 1; i <= parts->count && !code; i++) {
 		if (parts->models[i].part->type->scores)

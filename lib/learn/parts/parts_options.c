@@ -13,7 +13,7 @@ const struct option_row parts_options[] = {
 		"layers with fast weights: all, or the last one (head)"},
 	{"fast", "heads", OPTION_TEXT, "none", NULL,
 		"models beside the net, or none: numbers for targets that are numbers; linear for "
-		"vectors; ridge, knn for embeddings; units, near, labels for pictures; "
+		"vectors; ridge, knn for embeddings; units, near, labels, gist for pictures; "
 		"newton, hidden, labels, windows, forest, young, values, sparse for tables"},
 	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
 		"knn: samples to keep, drawn uniformly; 0 keeps all"},

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "learn/parts/gist_features.h"
 #include "learn/parts/parts.h"
 #include "nn/ops.h"
 
@@ -25,7 +26,8 @@ struct published {
 	struct net *net;
 	int known;
 	bool parts, ever; /* the learner has parts, some that answer about ever; */
-	bool looks;       /* some want what the slow net's last layer sees */
+	bool looks;       /* some want what the slow net's last layer sees, */
+	bool glances;     /* ... some gists of pictures */
 	bool mixes;       /* there is a copy of all that its mixture is made of: */
 	struct {
 		int row;       /* of part_types */
@@ -127,6 +129,7 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 			continue;
 		made->mixes = made->mixes && (net || type->copied);
 		made->looks = made->looks || (part->features && !net);
+		made->glances = made->glances || part->gist;
 		made->models[i].predictor = net ? ++weights : 0;
 		made->models[i].model = parts->models[i].model;
 		while (part_types[made->models[i].row] != type)
@@ -234,24 +237,20 @@ bool published_answers(const struct published *published, int model)
 	return published->mixes || !(model == LEARNER_NOW ? published->parts : published->ever);
 }
 
-/* Probabilities of a model of the mixture. */
-static int ask_model(const struct published *p, const struct predictor_turn *turn, const float *raw,
-	int model, int first, int n, const float *slow, float *features, float *room,
+/* Probabilities of a model of the mixture; with the slow net's, features. */
+static int ask_model(const struct published *p, const struct predictor_turn *turn, int model,
+	int first, const struct part_questions *questions, float *features, float *room,
 	struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
-	const int classes = blend->mix.classes, row = p->models[model].row;
+	const int classes = blend->mix.classes, row = p->models[model].row, n = questions->n;
 	int32_t labels[PART_CHUNK] = {0};
 	float ones[PART_CHUNK], losses[PART_CHUNK];
 	int code;
 
 	if (model && !p->models[model].predictor) {
-		part_types[row]->answer_copy(blend->copies[row], p->models[model].model,
-			&(struct part_questions){(int)p->floats, classes, n,
-				turn->inputs + (size_t)first * p->floats,
-				raw + (size_t)first * p->floats, slow, features,
-				net_features(p->net)},
-			room);
+		part_types[row]->answer_copy(
+			blend->copies[row], p->models[model].model, questions, room);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
@@ -271,10 +270,23 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	const struct mix *mix = &blend->mix;
 	const double prior = mix_prior_weight(mix, blend->weights);
 	const size_t size = (size_t)n * (size_t)mix->classes;
+	const size_t at = (size_t)first * p->floats,
+		     width = p->looks ? (size_t)net_features(p->net) : 0;
 	float *features = p->looks ? room + 2 * size : NULL;
-	const float *slow = NULL;
+	float *gist = p->glances ? room + 2 * size + (size_t)n * width : NULL;
+	const struct picture_shape shape = gist_shape(p->net);
+	struct part_questions questions = {.dim = (int)p->floats,
+		.classes = mix->classes,
+		.n = n,
+		.inputs = turn->inputs + at,
+		.raw = raw + at,
+		.features = features,
+		.width = (int)width,
+		.gist = gist};
 	int code = 0;
 
+	if (gist)
+		gist_rows(&shape, NULL, questions.inputs, n, gist);
 	for (int model = 0; model <= p->count && !code; model++) {
 		const bool counts =
 			blend->weights[model] + (model ? 0 : prior) > 0 && mix_answers(mix, model);
@@ -282,10 +294,10 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 		/* What others want the slow net tells. */
 		if (!counts && (model || !features))
 			continue;
-		code = ask_model(p, turn, raw, model, first, n, slow, features, room, err);
+		code = ask_model(p, turn, model, first, &questions, features, room, err);
 		/* The slow net is the first, and its answer stays behind the room of the others'. */
 		if (!model)
-			slow = memcpy(room + size, room, size * sizeof(*room));
+			questions.slow = memcpy(room + size, room, size * sizeof(*room));
 		if (!code && mix->config.pool)
 			mix_say(mix, said, model, room, n);
 		else if (!code)
@@ -304,8 +316,10 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	const size_t classes = (size_t)mix->classes;
 	const int alone = mix_alone(mix, blend->weights);
 	const int most = n < PART_CHUNK ? n : PART_CHUNK;
-	/* The answers of the slow net and of another, and features. */
-	const size_t each = 2 * classes + (p->looks ? (size_t)net_features(p->net) : 0);
+	const struct picture_shape shape = gist_shape(p->net);
+	/* The answers of the slow net and of another, features and gists. */
+	const size_t each = 2 * classes + (p->looks ? (size_t)net_features(p->net) : 0) +
+			    (p->glances ? (size_t)gist_size(&shape) + 1 : 0);
 	struct mix_said said;
 	float *room;
 	int code = 0;

@@ -88,7 +88,9 @@ void ridge_add(struct part *part, const float *features, int32_t label)
 /* So many samples lie between two solutions. */
 static int64_t due_after(const struct ridge *ridge)
 {
-	const int64_t share = ridge->solved / DUE_SHARE, least = ridge->config.dim / DUE_DIMS;
+	const int64_t share = ridge->solved / DUE_SHARE,
+		      least = ridge->config.least ? ridge->config.least
+						  : ridge->config.dim / DUE_DIMS;
 	const int64_t after = share < least ? least : share;
 
 	return after ? after : 1;
@@ -181,11 +183,10 @@ void ridge_solve(struct part *part)
 		solve_class(ridge, class);
 }
 
-void ridge_predict(const struct part *part, const float *features, float *probabilities)
+void ridge_score(const struct part *part, const float *features, float *scores)
 {
 	const struct ridge *ridge = (const struct ridge *)part;
 	const int dim = ridge->config.dim, classes = ridge->config.classes;
-	double sum = 0;
 
 	for (int class = 0; class < classes; class ++) {
 		const float *weights = ridge->weights + (int64_t) class * dim;
@@ -199,12 +200,43 @@ void ridge_predict(const struct part *part, const float *features, float *probab
 			score += weights[i] * features[i];
 		for (int k = 0; k < LANES; k++)
 			score += lanes[k];
-		probabilities[class] = score > 0 ? score : 0;
+		scores[class] = score;
+	}
+}
+
+void ridge_predict(const struct part *part, const float *features, float *probabilities)
+{
+	const struct ridge *ridge = (const struct ridge *)part;
+	const int classes = ridge->config.classes;
+	double sum = 0;
+
+	ridge_score(part, features, probabilities);
+	for (int class = 0; class < classes; class ++) {
+		probabilities[class] = probabilities[class] > 0 ? probabilities[class] : 0;
 		sum += probabilities[class];
 	}
 	for (int class = 0; class < classes; class ++)
 		probabilities[class] =
 			sum > 0 ? (float)(probabilities[class] / sum) : 1 / (float)classes;
+}
+
+/* The copy's arrays, which only learning needs, are not its own. */
+size_t ridge_copied(const struct part *part)
+{
+	const struct ridge *ridge = (const struct ridge *)part;
+
+	return sizeof(*ridge) +
+	       (size_t)ridge->config.classes * (size_t)ridge->config.dim * sizeof(float);
+}
+
+void ridge_copy(const struct part *part, void *to)
+{
+	const struct ridge *ridge = (const struct ridge *)part;
+	struct ridge *made = to;
+
+	*made = *ridge;
+	made->weights = (float *)(made + 1);
+	memcpy(made->weights, ridge->weights, ridge_copied(part) - sizeof(*ridge));
 }
 
 void ridge_state(struct part *part, struct state *state)
@@ -227,7 +259,7 @@ void ridge_state(struct part *part, struct state *state)
 static int make(struct part **part, const struct part_view *view, struct err *err)
 {
 	const struct ridge_config config = {
-		(int)view->floats + 1, net_spec(view->net)->classes, SHRINK};
+		(int)view->floats + 1, net_spec(view->net)->classes, SHRINK, 0};
 
 	return ridge_new(part, &config, err);
 }
@@ -239,7 +271,7 @@ static void settle(struct part *part)
 }
 
 /* Solving is spread over the samples between two of its times. */
-static double macs(const struct part *part)
+double ridge_macs(const struct part *part)
 {
 	const struct ridge *ridge = (const struct ridge *)part;
 	const double dim = ridge->config.dim, classes = ridge->config.classes;
@@ -247,7 +279,7 @@ static double macs(const struct part *part)
 	return dim * (dim + 1) / 2 + dim * classes + ridge_solving(part);
 }
 
-static double bytes(const struct part *part)
+double ridge_bytes(const struct part *part)
 {
 	const struct ridge *ridge = (const struct ridge *)part;
 	const double dim = ridge->config.dim, classes = ridge->config.classes;
@@ -264,7 +296,7 @@ const struct part_type part_ridge = {
 	.ask = ridge_predict,
 	.add = ridge_add,
 	.settle = settle,
-	.macs = macs,
-	.bytes = bytes,
+	.macs = ridge_macs,
+	.bytes = ridge_bytes,
 	.state = ridge_state,
 };

@@ -14,6 +14,7 @@
 #define RETAIN_LEARN_PARTS_RIDGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -22,6 +23,7 @@
 struct ridge_config {
 	int dim, classes;
 	double shrink; /* above 0; 0.1 is usual */
+	int least;     /* samples from one solve to the next at least; 0: dim / 4 */
 };
 
 struct part;
@@ -34,8 +36,8 @@ void ridge_add(struct part *part, const float *features, int32_t label);
 
 /*
  * Whether solving again is worth its cost: samples have grown by a twentieth since the last
- * solve, and by at least a quarter of dim. So solves are more frequent at first and cost less
- * than adding, however long the stream.
+ * solve, and by at least `least`. So solves are more frequent at first and, with a quarter of dim,
+ * cost less than adding, however long the stream.
  */
 bool ridge_due(const struct part *part);
 void ridge_solve(struct part *part);
@@ -48,6 +50,16 @@ double ridge_solving(const struct part *part);
  * is all zero. May run on several threads, but not during a solve.
  */
 void ridge_predict(const struct part *part, const float *features, float *probabilities);
+/* The regression itself: 1 for the class, 0 for others, where it is right. Zeros at first. */
+void ridge_score(const struct part *part, const float *features, float *scores);
+
+/* A copy in so many bytes of the caller's, for ridge_predict alone. */
+size_t ridge_copied(const struct part *part);
+void ridge_copy(const struct part *part, void *to);
+
+/* Multiply-adds of a sample, and memory. */
+double ridge_macs(const struct part *part);
+double ridge_bytes(const struct part *part);
 
 void ridge_state(struct part *part, struct state *state);
 

@@ -19,7 +19,7 @@
 /* The last layer and models of what it sees cost little beside the net. */
 #define PICTURES                                                                                   \
 	BOTH, "stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1", "fast.layers=head",    \
-		"fast.parts=0.2:0.97+0.1:0.999:16", "fast.heads=units, near, labels",              \
+		"fast.parts=0.2:0.97+0.1:0.999:16", "fast.heads=units, near, labels, gist",        \
 		"fast.mix_by=pool", "fast.prior=0"
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
@@ -45,7 +45,7 @@ enum defaults_kind defaults_of_input(const char *input)
 	const long side[] = {
 		height ? strtol(height + 1, NULL, 10) : 0, width ? strtol(width + 1, NULL, 10) : 0};
 
-	if (!height)
+	if (!height || (side[0] == 1 && side[1] == 1))
 		return DEFAULTS_ROWS;
 	return side[0] > DEFAULTS_SMALL || side[1] > DEFAULTS_SMALL ? DEFAULTS_LARGE_PICTURES
 								    : DEFAULTS_PICTURES;
@@ -118,7 +118,8 @@ static bool is_net(const struct options *options)
 
 /*
  * In an order drawn at random nothing drifts: the slow net, which is trained for long on each
- * picture, is as good now as ever, and models that learn from each once would only take from it.
+ * picture, is as good now as ever, and models that follow it would only take from it. While there
+ * are few pictures, gists know more.
  */
 static bool is_still(const struct options *options)
 {
@@ -127,23 +128,31 @@ static bool is_still(const struct options *options)
 	       !(options_has(options, "stream.drift") && options_bool(options, "stream.drift"));
 }
 
-/* A program's own net may hide its layers, and a second one that trains may cost too much. */
+/*
+ * A program's own net may hide its layers, a second one that trains may cost too much, and what it
+ * takes need not be pictures.
+ */
 static int follow_net(struct options *options, enum defaults_kind kind, struct err *err)
 {
 	static const char *const plain[][2] = {{"fast.layers", "all"},
 		{"fast.parts", "0.2:0.97+0.1:0.999"}, {"fast.heads", "none"},
 		{"fast.mix_by", "all"}, {"fast.prior", "0.7"}};
+	static const char *const still[][2] = {{"fast.layers", "all"},
+		{"fast.parts", "0.2:0.97+0.1:0.999"}, {"fast.heads", "gist"}};
+	const bool net = is_net(options);
+	const size_t rows = net ? sizeof(plain) / sizeof(*plain) : sizeof(still) / sizeof(*still);
 	int code = 0;
 
-	if (kind == DEFAULTS_ROWS && is_net(options))
+	if (kind == DEFAULTS_ROWS && net)
 		return defaults_set(
 			options, "fast.heads", "newton, labels, windows, forest, values", err);
 	if (kind != DEFAULTS_PICTURES && kind != DEFAULTS_LARGE_PICTURES)
 		return 0;
-	if (!is_net(options) && !is_still(options))
+	if (!net && !is_still(options))
 		return 0;
-	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain) && !code; i++)
-		code = defaults_set(options, plain[i][0], plain[i][1], err);
+	for (size_t i = 0; i < rows && !code; i++)
+		code = defaults_set(
+			options, (net ? plain : still)[i][0], (net ? plain : still)[i][1], err);
 	return code;
 }
 
