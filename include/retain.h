@@ -43,9 +43,9 @@ extern "C" {
  * version linked at run time (a static string).
  */
 #define RETAIN_VERSION_MAJOR 0
-#define RETAIN_VERSION_MINOR 2
+#define RETAIN_VERSION_MINOR 3
 #define RETAIN_VERSION_PATCH 0
-#define RETAIN_VERSION       "0.2.0"
+#define RETAIN_VERSION       "0.3.0"
 
 RETAIN_API const char *retain_version(void);
 
